@@ -770,10 +770,14 @@ func TestEveryAttemptStandsInTheTurn(t *testing.T) {
 		}
 		require.Equal(t, turn.Ended.UTC(), end)
 		require.Equal(t, []transcript.Attempt{
-			{Provider: "m", Model: "gpt-9", ErrorKind: "network", ErrorMessage: "network: down", Next: transcript.NextRetried,
-				Usage: spend[0], Duration: 2 * time.Second},
-			{Provider: "m", Model: "gpt-9", ErrorKind: "server_error", ErrorMessage: "server_error: down", Next: transcript.NextRetried,
-				Usage: spend[1], Duration: 3 * time.Second},
+			{
+				Provider: "m", Model: "gpt-9", ErrorKind: "network", ErrorMessage: "network: down", Next: transcript.NextRetried,
+				Usage: spend[0], Duration: 2 * time.Second,
+			},
+			{
+				Provider: "m", Model: "gpt-9", ErrorKind: "server_error", ErrorMessage: "server_error: down", Next: transcript.NextRetried,
+				Usage: spend[1], Duration: 3 * time.Second,
+			},
 			{Provider: "m", Model: "gpt-9", FinishReason: "length", Usage: spend[2], Duration: 5 * time.Second},
 		}, turn.Attempts)
 		require.Equal(t, transcript.Usage{Input: 300, Cached: 90, Output: 321, Reasoning: 5}, turn.Usage)

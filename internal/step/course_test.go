@@ -39,8 +39,10 @@ func faults() []scripted.Reply {
 	broken := failing(providers.ServerError)
 	broken.Text = "Cars are"
 	final := scripted.Reply{Err: &providers.Error{Kind: providers.ServerError, Final: true, Err: errors.New("never")}}
-	guess := scripted.Reply{Err: &providers.Error{Kind: providers.ContextOverflow, Otherwise: providers.ServerError,
-		Err: errors.New("too long?")}}
+	guess := scripted.Reply{Err: &providers.Error{
+		Kind: providers.ContextOverflow, Otherwise: providers.ServerError,
+		Err: errors.New("too long?"),
+	}}
 	list := []scripted.Reply{
 		cut, broken, final, guess, guess,
 		calling("", `{"q":"`+string(slices.Repeat([]byte("word "), 120))+`"}`), calling("", `{"q":2}`, `{"q":3}`), calling("", `{"q":4}`),

@@ -24,16 +24,22 @@ func TestWhatFollowedAttempts(t *testing.T) {
 		"a reply after it": {[]string{"tools", "without_tools", "-"}, "", `"" cannot have followed attempt 3`},
 		"a summary":        {[]string{"!summary", "summarized", "-"}, "", `"" cannot have followed attempt 3`},
 		"a failed summary": {[]string{"!summary", "!shortened", "!substitute", "!given_up"}, "", `"given_up" cannot have followed attempt 4`},
-		"an end too early": {[]string{"!given_up", "-"}, `"given_up" cannot have followed attempt 1`,
-			`"given_up" cannot have followed attempt 1`},
+		"an end too early": {
+			[]string{"!given_up", "-"},
+			`"given_up" cannot have followed attempt 1`,
+			`"given_up" cannot have followed attempt 1`,
+		},
 		"no end":            {[]string{"!retried"}, `"retried" cannot have followed attempt 1`, `"retried" cannot have followed attempt 1`},
 		"nothing":           {[]string{"!-", "-"}, `"" cannot have followed attempt 1`, `"" cannot have followed attempt 1`},
 		"two replies":       {[]string{"-", "-"}, `"" cannot have followed attempt 1`, `"" cannot have followed attempt 1`},
 		"a retried reply":   {[]string{"retried", "-"}, `"retried" cannot have followed attempt 1`, `"retried" cannot have followed attempt 1`},
 		"calls that failed": {[]string{"!tools", "-"}, `"tools" cannot have followed attempt 1`, `"tools" cannot have followed attempt 1`},
 		"calls that end":    {[]string{"!tools"}, `"tools" cannot have followed attempt 1`, `"tools" cannot have followed attempt 1`},
-		"no summary": {[]string{"!summarized", "-"}, `"summarized" cannot have followed attempt 1`,
-			`"summarized" cannot have followed attempt 1`},
+		"no summary": {
+			[]string{"!summarized", "-"},
+			`"summarized" cannot have followed attempt 1`,
+			`"summarized" cannot have followed attempt 1`,
+		},
 		"a reply given up": {[]string{"given_up"}, `"given_up" cannot have followed attempt 1`, `"given_up" cannot have followed attempt 1`},
 		"an unknown word":  {[]string{"!slept", "-"}, `"slept" cannot have followed attempt 1`, `"slept" cannot have followed attempt 1`},
 	} {
@@ -65,8 +71,10 @@ func TestWhatFollowedAttempts(t *testing.T) {
 // A turn ends with its reply, unless the time was over.
 func TestWhatFollowedTheReplyOfATurn(t *testing.T) {
 	at := transcript.Cursor{Run: 1}
-	turn := &transcript.Turn{Key: transcript.Key{Run: 1}, Kind: transcript.Speech,
-		Attempts: []transcript.Attempt{{Next: transcript.NextTools}}}
+	turn := &transcript.Turn{
+		Key: transcript.Key{Run: 1}, Kind: transcript.Speech,
+		Attempts: []transcript.Attempt{{Next: transcript.NextTools}},
+	}
 	require.EqualError(t, turns.Check(turn, at), `"tools" cannot have followed attempt 1`)
 	turn.Flags = []transcript.Flag{transcript.Partial}
 	require.NoError(t, turns.Check(turn, at))

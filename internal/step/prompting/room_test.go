@@ -34,12 +34,16 @@ func TestTheRoomOfAReply(t *testing.T) {
 }
 
 func TestTextsThatFillAWindow(t *testing.T) {
-	small := prompting.Texts{Topic: "t", Background: "b",
-		Documents: []evidence.Document{{Name: "a", Tokens: 400, Readers: []string{evidence.Everybody}}}}
+	small := prompting.Texts{
+		Topic: "t", Background: "b",
+		Documents: []evidence.Document{{Name: "a", Tokens: 400, Readers: []string{evidence.Everybody}}},
+	}
 	require.Empty(t, small.CheckDocuments(all, isSeat))
 
-	documents := prompting.Texts{Documents: []evidence.Document{{Name: "a", Tokens: 600, Readers: []string{evidence.Everybody}},
-		{Name: "b", Tokens: 2000, Readers: []string{"Ann"}}}}
+	documents := prompting.Texts{Documents: []evidence.Document{
+		{Name: "a", Tokens: 600, Readers: []string{evidence.Everybody}},
+		{Name: "b", Tokens: 2000, Readers: []string{"Ann"}},
+	}}
 	found := documents.CheckDocuments(all, isSeat)
 	require.Len(t, found, 2)
 	require.Equal(t, "documents[0]", found[0].Field)
@@ -74,12 +78,26 @@ func TestWhatTakesTheRoom(t *testing.T) {
 		{prompting.Texts{Background: long}, "participants[0]", prompting.FirstPrompt{}, "background", "too long", true},
 		{prompting.Texts{Reference: long}, "judges[0]", prompting.FirstPrompt{}, "reference", "too long", true},
 		{prompting.Texts{Reference: long}, "substitutes[0]", prompting.FirstPrompt{}, "reference", "too long", true},
-		{prompting.Texts{Reference: long}, "participants[0]", prompting.FirstPrompt{Attachments: 600}, "attachments",
-			"about 600 tokens are too many", false},
-		{prompting.Texts{Documents: list}, "judges[0]", prompting.FirstPrompt{Read: list[1:], Documents: 640}, "documents[1]",
-			"b has about 640 tokens", false},
-		{prompting.Texts{Documents: list}, "judges[0]", prompting.FirstPrompt{Tokens: 800, Read: list[:1], Documents: 10},
-			"judges[0].window", "1000 is too small: the prompt takes about 800 tokens", false},
+		{
+			prompting.Texts{Reference: long},
+			"participants[0]",
+			prompting.FirstPrompt{Attachments: 600},
+			"attachments",
+			"about 600 tokens are too many", false,
+		},
+		{
+			prompting.Texts{Documents: list},
+			"judges[0]",
+			prompting.FirstPrompt{Read: list[1:], Documents: 640},
+			"documents[1]",
+			"b has about 640 tokens", false,
+		},
+		{
+			prompting.Texts{Documents: list},
+			"judges[0]",
+			prompting.FirstPrompt{Tokens: 800, Read: list[:1], Documents: 10},
+			"judges[0].window", "1000 is too small: the prompt takes about 800 tokens", false,
+		},
 	} {
 		problem, shared := x.texts.TooSmall(x.field, s, x.prompt)
 		require.Equal(t, x.want, problem.Field)
