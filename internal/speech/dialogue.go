@@ -137,6 +137,9 @@ func (d *dialogue) block(i int) string {
 func (d *dialogue) ownBegin() (at int) {
 	for i := range d.labels {
 		l := &d.labels[i]
+		if l.at < at { // it came again, right after the one before
+			continue
+		}
 		if !l.is(speaker) || strings.TrimSpace(d.text[at:l.at]) != "" {
 			break
 		}

@@ -35,6 +35,7 @@ func TestALabelOfTheSpeakerIsRemoved(t *testing.T) {
 		"white space before the label":  "\n\n  Ada: ",
 		"a dash":                        "Ada — ",
 		"the label twice":               "Ada: Ada: ",
+		"the label in two lines":        "Ada\n# Ada\n",
 		"the delimiters of the prompts": "<<<09214337650718826612 begin: Ada, round 2>>>\n",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -284,11 +285,14 @@ func FuzzSeats(f *testing.F) {
 	for _, text := range answers {
 		f.Add(text)
 	}
+	f.Add(" Ada")
+	f.Add("**Ada:** ")
+	f.Add("AdA \n#AdA")
 	f.Fuzz(func(t *testing.T, text string) {
 		found := seats.Read(text)
 		require.Contains(t, text, found.Text, "nothing is added")
-		if !found.Dialogue && text != "" {
-			require.NotEmpty(t, found.Text)
+		if !found.Dialogue && found.Text == "" && text != "" {
+			require.Contains(t, strings.ToLower(text), "ada", "only a label of the speaker leaves nothing")
 		}
 	})
 }
