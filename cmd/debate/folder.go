@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -47,6 +48,8 @@ func (l *library) readFolder(ctx context.Context, r *extract.Reader, s source, t
 			delete(l.leftOut, isIgnored)
 		}
 	}
+	// The texts are kept, so to look for memory that is free again while they are read would find little, and take long.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	for i, x := range f.readAll(ctx) {
 		switch {
 		case x.err != nil:

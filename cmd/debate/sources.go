@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/elenchus-go/debate/evidence/extract"
 	"github.com/elenchus-go/debate/evidence/quote"
@@ -33,7 +34,11 @@ func readSources(ctx context.Context, r *extract.Reader, list []source) (*librar
 				return nil, exitErrorf(exitInput,
 					"%s: read document %s: with it, the texts have more than %d bytes; name fewer files", s.from, d.path, maxAllDocuments)
 			}
-			bases = append(bases, cmp.Or(base, filepath.Dir(d.path)))
+			if base != "" {
+				bases = append(bases, base)
+			} else {
+				bases = append(bases, filepath.Dir(d.path))
+			}
 		}
 		l.documents = append(l.documents, found...)
 	}
@@ -89,9 +94,9 @@ func (l *library) setPlaces(bases []string) error {
 		}
 	}
 	for _, d := range l.documents {
-		below, err := filepath.Rel(l.folder, d.path)
-		if err != nil {
-			return exitErrorf(exitInput, "read document %s: %w", d.path, err)
+		below, isBelow := strings.CutPrefix(d.path, strings.TrimSuffix(l.folder, string(filepath.Separator))+string(filepath.Separator))
+		if !isBelow {
+			return exitErrorf(exitInput, "read document %s: it is not below %s", d.path, l.folder)
 		}
 		d.place = filepath.ToSlash(below)
 		if !isPlace(d.place) || d.isPrivate() && len(d.place) > maxDocumentName {
