@@ -54,13 +54,15 @@ type measuredAgent struct {
 }
 
 // A turn through the provider costs at most 50 ms and 5 % of CPU time more than the agent's own command, which begins anew for each
-// prompt. Beside the shortest possible client of the protocol, the provider adds at most 50 ms, and this process uses at most 5 % of
-// the agent's CPU time. On a busy machine, more turns are taken, because it takes longer until one is not disturbed.
+// prompt, and this process uses at most 5 % of that command's CPU time. Beside the shortest possible client of the protocol, which keeps
+// its process too, the provider adds at most 100 ms. On a busy machine, more turns are taken, because it takes longer until one is not
+// disturbed.
 func TestAgentsHaveLittleOverhead(t *testing.T) {
 	const (
 		fewest = 5
 		most   = 25
-		added  = 50 * time.Millisecond
+		added  = 50 * time.Millisecond  // beside the agent's own command
+		waited = 100 * time.Millisecond // beside the bare client
 	)
 	for _, m := range []measuredAgent{
 		{"claude", acp.Claude, []string{"claude", "-p", "Hello.", "--output-format", "json"}},
@@ -75,7 +77,7 @@ func TestAgentsHaveLittleOverhead(t *testing.T) {
 			generate := m.provider(t, service)
 			ask(&turnCost{}) // the first turn starts the process
 			generate(&turnCost{})
-			isFast := func() bool { return provider.least < min(alone.least, bare.least)+added }
+			isFast := func() bool { return provider.least < min(alone.least+added, bare.least+waited) }
 			for n := 0; n < fewest || n < most && !isFast(); n++ {
 				if n < 2 {
 					m.runAlone(t, home, env, &alone)
@@ -90,7 +92,7 @@ func TestAgentsHaveLittleOverhead(t *testing.T) {
 				inMilliseconds(provider.own/time.Duration(provider.n)))
 			require.True(t, isFast())
 			require.Less(t, float64(provider.each()), 1.05*float64(alone.each()))
-			require.Less(t, float64(provider.own), 0.05*float64(provider.agent))
+			require.Less(t, float64(provider.own)/float64(provider.n), 0.05*float64(alone.each()))
 		})
 	}
 }
