@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -48,8 +47,6 @@ func (l *library) readFolder(ctx context.Context, r *extract.Reader, s source, t
 			delete(l.leftOut, isIgnored)
 		}
 	}
-	// The texts are kept, so to look for memory that is free again while they are read would find little, and take long.
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	for i, x := range f.readAll(ctx) {
 		switch {
 		case x.err != nil:
@@ -130,7 +127,7 @@ func (f *folderReader) readAll(ctx context.Context) []fileText {
 	return list
 }
 
-// readSome reads files of one folder. It opens the folder once, because a way from the top folder to each file takes longer. The buffer
+// readSome reads files of one folder. It opens the folder once, because to open each file from the top folder takes longer. The buffer
 // is for what the files hold.
 func (f *folderReader) readSome(ctx context.Context, places []string, to []fileText, room *bytes.Buffer) {
 	in, err := openFolder(f.root, filepath.FromSlash(folderOf(places[0])))

@@ -291,9 +291,9 @@ func pinAll(list []source, files []*document) (labels map[string]string, err err
 
 // hashOf returns a hash of the places and the texts of files, whatever their order.
 func hashOf(files []*document) string {
-	slices.SortFunc(files, func(a, b *document) int { return strings.Compare(a.place, b.place) })
+	inOrder := slices.SortedFunc(slices.Values(files), func(a, b *document) int { return strings.Compare(a.place, b.place) })
 	all := sha256.New()
-	for i, d := range files {
+	for i, d := range inOrder {
 		if i > 0 {
 			_, _ = io.WriteString(all, "\n")
 		}

@@ -34,11 +34,11 @@ func readSources(ctx context.Context, r *extract.Reader, list []source) (*librar
 				return nil, exitErrorf(exitInput,
 					"%s: read document %s: with it, the texts have more than %d bytes; name fewer files", s.from, d.path, maxAllDocuments)
 			}
-			if base != "" {
-				bases = append(bases, base)
-			} else {
-				bases = append(bases, filepath.Dir(d.path))
+			at := base
+			if at == "" {
+				at = filepath.Dir(d.path)
 			}
+			bases = append(bases, at)
 		}
 		l.documents = append(l.documents, found...)
 	}
@@ -93,8 +93,10 @@ func (l *library) setPlaces(bases []string) error {
 			l.folder = filepath.Dir(l.folder)
 		}
 	}
+	const separator = string(filepath.Separator)
+	folder := strings.TrimSuffix(l.folder, separator) + separator
 	for _, d := range l.documents {
-		below, isBelow := strings.CutPrefix(d.path, strings.TrimSuffix(l.folder, string(filepath.Separator))+string(filepath.Separator))
+		below, isBelow := strings.CutPrefix(d.path, folder)
 		if !isBelow {
 			return exitErrorf(exitInput, "read document %s: it is not below %s", d.path, l.folder)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/elenchus-go/debate/internal/characters"
 )
 
-// table is text in columns. Each is as wide as its widest cell is on a terminal, where a Chinese character takes two columns.
+// A table has text in columns. Each is as wide as its widest cell is on a terminal, where a Chinese character takes two columns.
 type table struct {
 	rows [][]string
 }

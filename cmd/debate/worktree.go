@@ -65,7 +65,7 @@ func readWorktree(ctx context.Context, folder string) (w worktree, err error) {
 	return w, w.readAttributes(ctx, folder, slices.Concat(untracked, marked))
 }
 
-// gitList is a list of files that Git gives.
+// A gitList holds files that Git lists.
 type gitList struct {
 	args  []string
 	files []string
