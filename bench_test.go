@@ -457,9 +457,13 @@ func TestToolsAndDocumentsCostNothingUnused(t *testing.T) {
 		}
 		return slices.Min(counts)
 	}
-	search := tool.Func(tool.Spec{Name: "search", Description: "Searches."}, func(context.Context, struct{}) (string, error) { return "", nil })
-	with := debate.Options{Tools: []tool.Tool{search}, Documents: func(context.Context, string, map[string]string, evidence.Document) (string, error) {
-		return "", nil
-	}}
+	search := tool.Func(tool.Spec{Name: "search", Description: "Searches."},
+		func(context.Context, struct{}) (string, error) { return "", nil })
+	with := debate.Options{
+		Tools: []tool.Tool{search},
+		Documents: func(context.Context, string, map[string]string, evidence.Document) (string, error) {
+			return "", nil
+		},
+	}
 	require.LessOrEqual(t, least(with), least(debate.Options{}))
 }

@@ -349,7 +349,7 @@ type Expense struct {
 
 const (
 	usualReply = 400 // tokens
-	// maxEstimated is the number of rounds that are estimated one by one. Each further round counts as the last of them.
+	// maxEstimated limits the rounds that are estimated one by one. Each further round counts as the last of them.
 	maxEstimated = 12
 )
 
@@ -519,7 +519,7 @@ func (x *estimator) provider(name string) string {
 	return known
 }
 
-// usualCalls are calls with replies of usual length.
+// usualCalls has calls with replies of usual length.
 type usualCalls struct{ calls }
 
 // Actor returns an actor with the usual length of its replies.

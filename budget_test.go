@@ -373,7 +373,8 @@ func endingWithCrashes(t *testing.T, limits debate.Limits, mode panel.Mode, ever
 			for ev, err := range d.Run(t.Context()) {
 				require.NoError(t, err)
 				if _, turn := ev.(debate.TurnDone); turn {
-					if turns++; turns == every {
+					turns++
+					if turns == every {
 						break
 					}
 				}
@@ -559,7 +560,8 @@ func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 	hangs := func(first error) providers.Provider { // hangs after a first failure
 		calls := 0
 		return debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
-			if calls++; calls%2 == 1 {
+			calls++
+			if calls%2 == 1 {
 				return providers.Response{}, first
 			}
 			<-ctx.Done()

@@ -567,7 +567,8 @@ func TestAnInvalidEditOfARunningDebateIsRefused(t *testing.T) {
 // failingAfter returns a model that gives some replies and then rejects its key.
 func failingAfter(replies int) providers.Provider {
 	return &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-		if replies--; replies < 0 {
+		replies--
+		if replies < 0 {
 			return scripted.Reply{Err: &providers.Error{Kind: providers.Authentication, Err: errors.New("set M_KEY")}}
 		}
 		return scripted.Reply{Text: "Yes."}

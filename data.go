@@ -203,7 +203,7 @@ var (
 	ErrNotAsked = errors.New("the debate does not ask for this step")
 )
 
-// unsupported is the ErrUnsupported of a debate that needs something that this engine lacks.
+// unsupported makes an ErrUnsupported: it says what a debate needs and this engine lacks.
 type unsupported struct {
 	missing []string // what the engine lacks, and where it is needed
 }
@@ -330,7 +330,7 @@ func (n *NewerFormat) Error() string {
 // Unwrap returns ErrUnsupported.
 func (n *NewerFormat) Unwrap() error { return ErrUnsupported }
 
-// rulesNumber is the Number of the rules of this version. Raise it whenever the same journal leads to other prompts, windows,
+// rulesNumber numbers the rules of this version. Raise it whenever the same journal leads to other prompts, windows,
 // pseudonyms or transitions than before. TestTheRulesHaveANumber fails if it was forgotten.
 const rulesNumber = 1
 

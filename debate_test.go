@@ -641,7 +641,8 @@ func TestAResetBeginsWithFreshBudgets(t *testing.T) {
 		model := debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
 			time.Sleep(3 * time.Minute)
 			resp := providers.Response{Text: "x", Usage: transcript.Usage{Output: 100}}
-			if calls++; calls == 2 {
+			calls++
+			if calls == 2 {
 				return providers.Response{}, &providers.Error{Kind: providers.Authentication, Partial: resp}
 			}
 			return resp, nil
@@ -1227,7 +1228,8 @@ func TestACallIsCutAfterACommitThatFailed(t *testing.T) {
 		s := newCountingStore()
 		calls := 0
 		m := debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
-			if calls++; calls == 1 {
+			calls++
+			if calls == 1 {
 				s.failAt.Store(s.commits.Load() + 1)
 				return providers.Response{Text: "lost", FinishReason: providers.Stop}, nil
 			}
@@ -1534,7 +1536,8 @@ func TestAllNotesHaveALimit(t *testing.T) {
 	for i := range 100 {
 		require.NoError(t, d.Annotate(t.Context(), fmt.Sprint("note ", i), i))
 	}
-	requireProblem(t, d.Annotate(t.Context(), "another", 1), "name", "the debate has 100 notes already, which is the most: replace one of them")
+	requireProblem(t, d.Annotate(t.Context(), "another", 1), "name",
+		"the debate has 100 notes already, which is the most: replace one of them")
 	require.NoError(t, d.Annotate(t.Context(), "note 7", "replaced"))
 
 	d, _ = idle(t)
@@ -1565,7 +1568,8 @@ func TestAStoredNoteBeyondTheLimitsIsDamage(t *testing.T) {
 			now, after := time.Now().UTC().Truncate(time.Microsecond), status.Seq
 			status.Seq++
 			note := debate.Annotated{
-				EventMeta: debate.EventMeta{Type: "annotated", Seq: status.Seq}, At: now, Name: tt.name, Value: json.RawMessage(debatetest.Encode(t, tt.value)),
+				EventMeta: debate.EventMeta{Type: "annotated", Seq: status.Seq}, At: now, Name: tt.name,
+				Value: json.RawMessage(debatetest.Encode(t, tt.value)),
 			}
 			entries := []store.Entry{{Seq: status.Seq, Type: "annotated", At: now, Data: note}}
 			require.NoError(t, s.Commit(t.Context(), store.Change{ID: "d", After: after, Status: status, Entries: entries}))
@@ -1609,7 +1613,10 @@ func TestLabelsHaveLimits(t *testing.T) {
 		"long value":        {map[string]string{"n": strings.Repeat("v", 4097)}, "n: the value has 4097 bytes, use at most 4096"},
 		"control character": {map[string]string{"n": "a\nb"}, `"n" is not valid, remove control characters`},
 		"too much in all": {
-			map[string]string{"a": strings.Repeat("v", 4096), "b": strings.Repeat("v", 4096), "c": strings.Repeat("v", 4096), "d": strings.Repeat("v", 4096)},
+			map[string]string{
+				"a": strings.Repeat("v", 4096), "b": strings.Repeat("v", 4096), "c": strings.Repeat("v", 4096),
+				"d": strings.Repeat("v", 4096),
+			},
 			"all names and values have 16388 bytes, use at most 16384",
 		},
 	} {

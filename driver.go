@@ -709,7 +709,7 @@ func endedOf(r *record) Ended {
 	}, Result: resultOf(r)}
 }
 
-// message is what the goroutine of a call sends to the driver's goroutine: an event to show, or the end of the call.
+// A message goes from the goroutine of a call to the driver's: an event to show, or the end of the call.
 type message struct {
 	index int
 	event Event

@@ -671,7 +671,8 @@ func TestSimultaneousSpeakersTakeTheTimeOfTheSlowest(t *testing.T) {
 		began := time.Now()
 		debatetest.Finish(t, d)
 		require.Equal(t, latency[0], time.Since(began), "the slowest, not the sum")
-		require.Equal(t, []string{"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/"}, debatetest.TurnKeys(debatetest.Result(t, d)), "in the order of the seats")
+		require.Equal(t, []string{"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/"},
+			debatetest.TurnKeys(debatetest.Result(t, d)), "in the order of the seats")
 	})
 }
 
@@ -691,7 +692,8 @@ func TestTheEndOfTheContextEndsTheDrivingOnly(t *testing.T) {
 	why := errors.New("the user has closed the lid")
 	var got error
 	for ev, err := range d.Run(ctx) {
-		if got = err; err != nil {
+		got = err
+		if err != nil {
 			continue
 		}
 		if _, ok := ev.(debate.Chunk); ok {
@@ -790,7 +792,8 @@ func TestRunWhileSeesWhatOthersCommit(t *testing.T) {
 	other := d.OpenWithProvider(t, talkingModel())
 	asked := 0
 	more, err := d.RunWhile(t.Context(), func(store.Status) bool {
-		if asked++; asked == 2 { // after the check and a turn
+		asked++
+		if asked == 2 { // after the check and a turn
 			require.NoError(t, other.Pause(t.Context()))
 		}
 		return true
@@ -1182,7 +1185,8 @@ func TestWhereWorkersDriveDoNeedsAPlan(t *testing.T) {
 	}{
 		{"never started", func(*testing.T, *debate.Debate) {}, fsm.Configuring},
 		{"rejected", func(t *testing.T, d *debate.Debate) {
-			locked := d.OpenWithProvider(t, providerWithFailingCheck{talkingModel(), &providers.Error{Kind: providers.Authentication, Err: errors.New("set M_KEY")}})
+			locked := d.OpenWithProvider(t,
+				providerWithFailingCheck{talkingModel(), &providers.Error{Kind: providers.Authentication, Err: errors.New("set M_KEY")}})
 			require.NoError(t, d.Start(t.Context()))
 			_, err := locked.RunOnce(t.Context())
 			require.ErrorAs(t, err, new(*debate.Problems))
@@ -1193,7 +1197,8 @@ func TestWhereWorkersDriveDoNeedsAPlan(t *testing.T) {
 			require.NoError(t, d.Pause(t.Context()))
 		}, fsm.Paused},
 		{"ready again", func(t *testing.T, d *debate.Debate) {
-			broken := d.OpenWithProvider(t, failingProvider{&providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}})
+			broken := d.OpenWithProvider(t,
+				failingProvider{&providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}})
 			require.NoError(t, broken.Start(t.Context()))
 			do(t, broken, true)
 			_, err := broken.RunOnce(t.Context())
@@ -1257,8 +1262,10 @@ type crowd struct {
 func (c *crowd) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
 	topic := ""
 	for i := range 10 {
-		if t := fmt.Sprintf("Question %d?", i); slices.ContainsFunc(r.Messages, func(m providers.Message) bool { return strings.Contains(m.Text, t) }) {
-			topic = t
+		question := fmt.Sprintf("Question %d?", i)
+		asks := func(m providers.Message) bool { return strings.Contains(m.Text, question) }
+		if slices.ContainsFunc(r.Messages, asks) {
+			topic = question
 		}
 	}
 	c.mu.Lock()
@@ -1436,7 +1443,8 @@ func TestAReplyThatNobodyCanSeeIsNoReply(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // a call is tried again after a wait
 				calls := 0
 				model := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-					if calls++; calls == 1 {
+					calls++
+					if calls == 1 {
 						return scripted.Reply{Text: text}
 					}
 					return scripted.Reply{Text: "So it is."}

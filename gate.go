@@ -101,8 +101,8 @@ func (e *Engine) unrepeatable(s seatSettings) []protocol.Problem {
 	return l.problems
 }
 
-// unreadable is the ErrUnsupported of a debate with a private document that this engine cannot read. Its message does not
-// have that of the cause, which may quote the text.
+// unreadable makes an ErrUnsupported about a private document that this engine cannot read. Its message leaves out that of the
+// cause, which may quote the text.
 type unreadable struct {
 	unsupported
 
@@ -322,11 +322,11 @@ func (e *Engine) learnsWindow(provider string) bool {
 	return err != nil || knows
 }
 
-// preflight is what the first prompts of a debate show before it starts.
+// preflight holds what the first prompts of a debate show before it starts.
 type preflight struct {
 	problems []protocol.Problem // a prompt that cannot be built, or that leaves no room for a reply
 	lacks    error              // an ErrUnsupported if the engine lacks something, otherwise nil
-	// limits are lower token limits for replies that would leave no room for history, by the fields of their actors.
+	// limits holds lower token limits for replies that would leave no room for history, by the fields of their actors.
 	limits map[string]int
 	record *record // has the configuration with its windows, and the prompts
 }

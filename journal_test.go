@@ -621,7 +621,8 @@ func TestTheFieldsOfEntriesBelongToTheFormat(t *testing.T) {
 	text := ""
 	for _, v := range []reflect.Type{
 		debate.FirstEntry(), reflect.TypeFor[debate.StateChanged](), reflect.TypeFor[debate.PhaseStarted](), reflect.TypeFor[debate.TurnDone](),
-		reflect.TypeFor[debate.Dropped](), reflect.TypeFor[debate.Decided](), reflect.TypeFor[debate.Asked](), reflect.TypeFor[debate.ToolsCalled](),
+		reflect.TypeFor[debate.Dropped](), reflect.TypeFor[debate.Decided](), reflect.TypeFor[debate.Asked](),
+		reflect.TypeFor[debate.ToolsCalled](),
 		reflect.TypeFor[debate.Annotated](),
 	} {
 		name := strings.Replace(v.Name(), "storedConfig", "ConfigChanged", 1)
@@ -647,10 +648,19 @@ func TestAnUnknownFieldOfAnEntry(t *testing.T) {
 		rows []any
 		want string
 	}{
-		"none":                            {[]any{config, note}, ""},
-		"in an entry":                     {[]any{config, with(note, `"name"`, `"nameW": 1, "name"`)}, `read entry 2 of debate d: parse event of type "annotated": json: unknown field "nameW"`},
-		"in a configuration":              {[]any{with(config, `"topic"`, `"topicW": 1, "topic"`)}, `read entry 1 of debate d: json: unknown field "topicW"`},
-		"in the parameters of a protocol": {[]any{with(config, `"name":"panel/1"`, `"name":"panel/1","modeW":1`)}, `read entry 1 of debate d: protocol panel/1: json: unknown field "modeW"`},
+		"none": {[]any{config, note}, ""},
+		"in an entry": {
+			[]any{config, with(note, `"name"`, `"nameW": 1, "name"`)},
+			`read entry 2 of debate d: parse event of type "annotated": json: unknown field "nameW"`,
+		},
+		"in a configuration": {
+			[]any{with(config, `"topic"`, `"topicW": 1, "topic"`)},
+			`read entry 1 of debate d: json: unknown field "topicW"`,
+		},
+		"in the parameters of a protocol": {
+			[]any{with(config, `"name":"panel/1"`, `"name":"panel/1","modeW":1`)},
+			`read entry 1 of debate d: protocol panel/1: json: unknown field "modeW"`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, err := debate.NewEngine(debate.Options{Store: storeOfRows(t, tt.rows...)})
@@ -668,7 +678,10 @@ func TestAnUnknownFieldOfAnEntry(t *testing.T) {
 // People read the arguments of a call whole, without the escapes that protect HTML.
 func TestQuestionsShowTheWholeArguments(t *testing.T) {
 	for _, tt := range []struct{ arguments, want string }{
-		{`{"a":"x \u003c \u0026 \u003E y","b":[1,"\n\u00e9"]}`, "A calls send with these arguments:\n{\n  \"a\": \"x < & > y\",\n  \"b\": [\n    1,\n    \"\\n\\u00e9\"\n  ]\n}"},
+		{
+			`{"a":"x \u003c \u0026 \u003E y","b":[1,"\n\u00e9"]}`,
+			"A calls send with these arguments:\n{\n  \"a\": \"x < & > y\",\n  \"b\": [\n    1,\n    \"\\n\\u00e9\"\n  ]\n}",
+		},
 		{"no JSON", "A calls send with these arguments:\nno JSON"},
 	} {
 		q := debate.Question{Cause: "A calls send", Call: &tool.Record{Arguments: []byte(tt.arguments)}}

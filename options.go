@@ -533,13 +533,13 @@ func (e *Engine) knownWindows(ctx context.Context, c *Config) map[string]int {
 	return e.asker().Windows(ctx, e.clientsOf(c))
 }
 
-// watchedStore is a store that can be watched.
+// A watchedStore can be watched.
 type watchedStore interface {
 	store.Store
 	store.Watcher
 }
 
-// readableStore is a store from which an engine loads only journals that it can read.
+// A readableStore loads only journals that the engine can read.
 type readableStore struct{ watchedStore }
 
 // Load implements store.Store. It returns a *NewerFormat if an entry has a newer format. A status alone does not decide, because it

@@ -390,7 +390,8 @@ func TestNoLabelIsStored(t *testing.T) {
 		if debatetest.AsksFor(r, "verdict") {
 			return scripted.Reply{Text: verdictReply}
 		}
-		if said++; said == 1 {
+		said++
+		if said == 1 {
 			return scripted.Reply{Text: debatetest.Encode(t, debatetest.Assessment(true, pseudonymsIn(r)[0]))} // one participant is missing
 		}
 		return scripted.Reply{Text: debatetest.Encode(t, debatetest.Assessment(true, pseudonymsIn(r)...))}
@@ -496,7 +497,8 @@ func debateAfterTurns(t testing.TB, turns, room int, history window.Policy) *deb
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
 		if done, ok := ev.(debate.TurnDone); ok && done.Turn.Kind == transcript.Speech {
-			if turns--; turns == 0 {
+			turns--
+			if turns == 0 {
 				break
 			}
 		}
@@ -834,7 +836,8 @@ func TestAPromptWithoutHistoryThatIsTooLongIsGivenUp(t *testing.T) {
 			prompts := []int(nil) // number of messages in each prompt that was too long
 			said := 0
 			model := debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
-				if said++; said > 1 {
+				said++
+				if said > 1 {
 					prompts = append(prompts, len(r.Messages))
 					return providers.Response{}, errorOfKind(providers.ContextOverflow, 0)
 				}
@@ -1033,7 +1036,8 @@ func picture(t testing.TB, width, height int) []byte {
 
 // document returns a PDF with the given number of pages.
 func document(pages int) []byte {
-	return []byte("%PDF-1.4\n1 0 obj <</Type /Pages /Count " + fmt.Sprint(pages) + " /Kids []>> endobj\n" + strings.Repeat("2 0 obj <</Type /Page /Parent 1 0 R>> endobj\n", pages) + "%%EOF")
+	return []byte("%PDF-1.4\n1 0 obj <</Type /Pages /Count " + fmt.Sprint(pages) + " /Kids []>> endobj\n" +
+		strings.Repeat("2 0 obj <</Type /Page /Parent 1 0 R>> endobj\n", pages) + "%%EOF")
 }
 
 // runToEnd runs a debate and returns its result.
@@ -1114,7 +1118,10 @@ func TestAttachmentsAreInEachPromptOfTheirReaders(t *testing.T) {
 
 func TestAttachmentsSurviveJSON(t *testing.T) {
 	c := configWithRules(2)
-	c.Attachments = []debate.Attachment{{Name: "a.png", MediaType: "image/png", Data: picture(t, 2, 2), Readers: []string{"A"}}, {Name: "b.pdf", MediaType: "application/pdf", URL: "https://example.com/b.pdf", Pages: 3}}
+	c.Attachments = []debate.Attachment{
+		{Name: "a.png", MediaType: "image/png", Data: picture(t, 2, 2), Readers: []string{"A"}},
+		{Name: "b.pdf", MediaType: "application/pdf", URL: "https://example.com/b.pdf", Pages: 3},
+	}
 	raw, err := json.Marshal(c)
 	require.NoError(t, err)
 	var back debate.Config
@@ -1139,22 +1146,44 @@ func TestAttachmentsAreChecked(t *testing.T) {
 		return []debate.Attachment{a}
 	}
 	for want, list := range map[string][]debate.Attachment{
-		`attachments[0].name: "" is not valid`:                                             with(func(a *debate.Attachment) { a.Name = "" }),
-		`attachments[0].name: "../a" is not valid`:                                         with(func(a *debate.Attachment) { a.Name = "../a" }),
-		`attachments[1].name: "a.png" is the name of two attachments`:                      {ok, ok},
-		`attachments[0].media_type: "image/svg+xml" is not supported`:                      with(func(a *debate.Attachment) { a.MediaType = "image/svg+xml" }),
-		`attachments[0].media_type: it is image/png, but the data is image/gif`:            with(func(a *debate.Attachment) { a.Data = still.Bytes() }),
-		`attachments[0].data: it is empty, give the data or a URL`:                         with(func(a *debate.Attachment) { a.Data = nil }),
-		`attachments[0].data: it has 3932161 bytes, use at most 3932160`:                   with(func(a *debate.Attachment) { a.Data = append(small, make([]byte, 3932161-len(small))...) }),
-		`attachments[0].data: the picture has 8001 × 1 pixels, use 1 to 8000`:              with(func(a *debate.Attachment) { a.Data = picture(t, 8001, 1) }),
-		`attachments[0].data: the picture cannot be read`:                                  with(func(a *debate.Attachment) { a.Data = small[:20] }),
-		`attachments[0]: it has data and a URL, use one of them`:                           with(func(a *debate.Attachment) { a.URL = "https://example.com" }),
-		`attachments[0].url: it is not valid, use an https address`:                        with(func(a *debate.Attachment) { a.Data, a.URL = nil, "http://example.com/a.png" }),
-		`attachments[0].pages: a picture has no pages`:                                     with(func(a *debate.Attachment) { a.Pages = 1 }),
-		`attachments[0].pages: the pages of the document cannot be counted`:                with(func(a *debate.Attachment) { a.MediaType, a.Data = "application/pdf", []byte("%PDF-1.4") }),
-		`attachments[0].pages: 101 is not valid, use 1 to 100`:                             with(func(a *debate.Attachment) { a.MediaType, a.Data = "application/pdf", document(101) }),
-		`attachments[0].readers: "Nobody" is neither a participant nor a judge`:            with(func(a *debate.Attachment) { a.Readers = []string{"Nobody"} }),
-		`attachments: about 35064 tokens are too many for the window of A, 32000: set its`: with(func(a *debate.Attachment) { a.MediaType, a.Data = "application/pdf", document(7) }),
+		`attachments[0].name: "" is not valid`:                        with(func(a *debate.Attachment) { a.Name = "" }),
+		`attachments[0].name: "../a" is not valid`:                    with(func(a *debate.Attachment) { a.Name = "../a" }),
+		`attachments[1].name: "a.png" is the name of two attachments`: {ok, ok},
+		`attachments[0].media_type: "image/svg+xml" is not supported`: with(func(a *debate.Attachment) {
+			a.MediaType = "image/svg+xml"
+		}),
+		`attachments[0].media_type: it is image/png, but the data is image/gif`: with(func(a *debate.Attachment) { a.Data = still.Bytes() }),
+		`attachments[0].data: it is empty, give the data or a URL`:              with(func(a *debate.Attachment) { a.Data = nil }),
+		`attachments[0].data: it has 3932161 bytes, use at most 3932160`: with(func(a *debate.Attachment) {
+			a.Data = append(small, make([]byte, 3932161-len(small))...)
+		}),
+		`attachments[0].data: the picture has 8001 × 1 pixels, use 1 to 8000`: with(func(a *debate.Attachment) {
+			a.Data = picture(t, 8001, 1)
+		}),
+		`attachments[0].data: the picture cannot be read`: with(func(a *debate.Attachment) { a.Data = small[:20] }),
+		`attachments[0]: it has data and a URL, use one of them`: with(func(a *debate.Attachment) {
+			a.URL = "https://example.com"
+		}),
+		`attachments[0].url: it is not valid, use an https address`: with(func(a *debate.Attachment) {
+			a.Data = nil
+			a.URL = "http://example.com/a.png"
+		}),
+		`attachments[0].pages: a picture has no pages`: with(func(a *debate.Attachment) { a.Pages = 1 }),
+		`attachments[0].pages: the pages of the document cannot be counted`: with(func(a *debate.Attachment) {
+			a.MediaType = "application/pdf"
+			a.Data = []byte("%PDF-1.4")
+		}),
+		`attachments[0].pages: 101 is not valid, use 1 to 100`: with(func(a *debate.Attachment) {
+			a.MediaType = "application/pdf"
+			a.Data = document(101)
+		}),
+		`attachments[0].readers: "Nobody" is neither a participant nor a judge`: with(func(a *debate.Attachment) {
+			a.Readers = []string{"Nobody"}
+		}),
+		`attachments: about 35064 tokens are too many for the window of A, 32000: set its`: with(func(a *debate.Attachment) {
+			a.MediaType = "application/pdf"
+			a.Data = document(7)
+		}),
 	} {
 		err := runPair(t, talkingModel(), func(c *debate.Config) { c.Attachments = list })
 		require.ErrorContains(t, err, want)
@@ -1186,7 +1215,11 @@ func TestAServiceThatCannotReadAttachmentsIsRefusedBeforeTheFirstCall(t *testing
 		want    string
 	}{
 		{blindModel{m}, nil, "attachments: A: provider m: it cannot read a.png, convert it, or leave A out of the readers"},
-		{struct{ providers.Provider }{m}, nil, "attachments: A: provider m does not say what it reads, implement providers.Limited or leave A out of the readers"},
+		{
+			struct{ providers.Provider }{m},
+			nil,
+			"attachments: A: provider m does not say what it reads, implement providers.Limited or leave A out of the readers",
+		},
 		{blindModel{m}, []string{"J"}, ""},
 	} {
 		err := runPair(t, test.model, func(c *debate.Config) {
@@ -1205,7 +1238,8 @@ func TestAServiceThatCannotReadAttachmentsIsRefusedBeforeTheFirstCall(t *testing
 func TestAttachmentsStayWhenAPromptIsShortened(t *testing.T) {
 	n := 0
 	m := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-		if n++; n == 5 {
+		n++
+		if n == 5 {
 			return scripted.Reply{Err: errorOfKind(providers.ContextOverflow, 0)}
 		}
 		return scripted.Reply{Text: fmt.Sprintf("Argument %d. %s", n, strings.Repeat("Because. ", 50))}
@@ -1232,7 +1266,8 @@ func TestAttachmentsOfAJudgeThatIsAskedAgainAndOfItsSubstitute(t *testing.T) {
 		o.Providers["s"] = s
 		c.Substitutes = []debate.Participant{{Provider: "s"}}
 		for name, reader := range map[string]string{"a.png": "A", "j.png": "J"} {
-			c.Attachments = append(c.Attachments, debate.Attachment{Name: name, MediaType: "image/png", Data: picture(t, 2, 2), Readers: []string{reader}})
+			c.Attachments = append(c.Attachments,
+				debate.Attachment{Name: name, MediaType: "image/png", Data: picture(t, 2, 2), Readers: []string{reader}})
 		}
 	})
 	result, err := runToEnd(t, d)
@@ -1272,7 +1307,8 @@ func TestAttachmentsCountTowardsBudgets(t *testing.T) {
 		return runPair(t, talkingModel(), func(c *debate.Config) { c.Limits.Tokens, c.Attachments = 60_000, list })
 	}
 	require.NoError(t, run())
-	require.ErrorContains(t, run(debate.Attachment{Name: "b.pdf", MediaType: "application/pdf", Data: document(3)}), "limits.tokens: too small for the first phase")
+	require.ErrorContains(t, run(debate.Attachment{Name: "b.pdf", MediaType: "application/pdf", Data: document(3)}),
+		"limits.tokens: too small for the first phase")
 }
 
 func TestAPersonIsToldWhatIsAttached(t *testing.T) {

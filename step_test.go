@@ -257,7 +257,10 @@ func TestSubstitutesJudgeInTheirOrder(t *testing.T) {
 				}
 				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 					c.Limits.MaxRounds, c.OnOverflow, c.Judges[0].Model = 1, debate.Degrade, "gpt"
-					c.Substitutes = []debate.Participant{{Provider: "s", Model: "mistral", Temperature: &hot, MaxTokens: 99}, {Provider: "u", Model: "qwen"}}
+					c.Substitutes = []debate.Participant{
+						{Provider: "s", Model: "mistral", Temperature: &hot, MaxTokens: 99},
+						{Provider: "u", Model: "qwen"},
+					}
 					o.Providers["j"], o.Providers["s"], o.Providers["u"] = look(tt.j), look(tt.s), look(tt.u)
 				})
 				events := debatetest.Finish(t, d)
@@ -378,7 +381,10 @@ func TestRepliesThatTheServiceCutsAreMarked(t *testing.T) {
 	}{
 		providers.ContentFilter: {transcript.Filtered, "the service filtered the rest of the reply"},
 		providers.Length:        {transcript.Truncated, "the reply was truncated at its token limit"},
-		providers.WindowFull:    {transcript.Truncated, "the reply was truncated because the model's context window was full, or at a limit of the service"},
+		providers.WindowFull: {
+			transcript.Truncated,
+			"the reply was truncated because the model's context window was full, or at a limit of the service",
+		},
 	} {
 		t.Run(string(reason), func(t *testing.T) {
 			d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
@@ -401,8 +407,11 @@ func TestAnAssessmentCutByTheWindow(t *testing.T) {
 	c := debatetest.PairConfig(panel.Protocol{})
 	c.Limits.MaxRounds = 1
 	j := &scripted.Provider{
-		Replies: []scripted.Reply{{Text: assessmentReply(t, false, "A", "B") + "\n{", FinishReason: providers.WindowFull}, {Text: assessmentReply(t, true, "A", "B")}},
-		Func:    func(providers.Request) scripted.Reply { return scripted.Reply{Text: verdictReply} },
+		Replies: []scripted.Reply{
+			{Text: assessmentReply(t, false, "A", "B") + "\n{", FinishReason: providers.WindowFull},
+			{Text: assessmentReply(t, true, "A", "B")},
+		},
+		Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: verdictReply} },
 	}
 	d := debatetest.New(t, c, debate.Options{Providers: providersOf(talkingModel(), j)})
 	debatetest.Finish(t, d)
@@ -539,7 +548,8 @@ func TestACapThatAModelRefusesIsNotTheDebatesEnd(t *testing.T) {
 		case debatetest.AsksFor(r, "verdict"):
 			return providers.Response{Text: verdictReply, FinishReason: providers.Stop}, nil
 		case r.MaxTokens > 500:
-			return providers.Response{}, &providers.Error{Kind: providers.InvalidRequest, Err: errors.New("max_tokens: 1000 > 500, the most of this model")}
+			return providers.Response{},
+				&providers.Error{Kind: providers.InvalidRequest, Err: errors.New("max_tokens: 1000 > 500, the most of this model")}
 		}
 		return providers.Response{Text: `{"participants": [`, FinishReason: providers.Length}, nil
 	})
@@ -915,8 +925,16 @@ func TestARateLimitOfEverybodyIsSatOut(t *testing.T) {
 		"longer, and the service says how long":  {30 * time.Minute, 30 * time.Minute, debate.Limits{}, ""},
 		"with steps shorter than the least wait": {10 * time.Minute, 0, debate.Limits{StepTimeout: 20 * time.Second}, ""},
 		"longer than the budget":                 {3 * time.Hour, 0, debate.Limits{}, "rate_limit: the time budget is used up: down"},
-		"longer, and the service says so":        {3 * time.Hour, 3 * time.Hour, debate.Limits{}, "rate_limit: the service asks to wait for 3h0m0s, and the debate has less time left: down"},
-		"longer than the round may take":         {30 * time.Minute, 0, debate.Limits{RoundTime: 10 * time.Minute}, "rate_limit: the time budget is used up: down"},
+		"longer, and the service says so": {
+			3 * time.Hour, 3 * time.Hour,
+			debate.Limits{},
+			"rate_limit: the service asks to wait for 3h0m0s, and the debate has less time left: down",
+		},
+		"longer than the round may take": {
+			30 * time.Minute, 0,
+			debate.Limits{RoundTime: 10 * time.Minute},
+			"rate_limit: the time budget is used up: down",
+		},
 	} {
 		for _, mode := range []panel.Mode{panel.Sequential, panel.Simultaneous} {
 			t.Run(name+", "+string(mode), func(t *testing.T) {
@@ -958,7 +976,8 @@ func TestARateLimitInALaterRoundEndsWithAVerdictWhereTheTimeIsUp(t *testing.T) {
 		began := time.Now()
 		d := newPanelDebate(t, 9, func(_ *debate.Config, o *debate.Options) {
 			o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
-				if n++; n > 3 {
+				n++
+				if n > 3 {
 					return providers.Response{}, errorOfKind(providers.RateLimit, 0)
 				}
 				return model.Generate(ctx, r)
@@ -966,7 +985,8 @@ func TestARateLimitInALaterRoundEndsWithAVerdictWhereTheTimeIsUp(t *testing.T) {
 		})
 		res := debatetest.RunResult(t, d)
 		require.Equal(t, transcript.TimeBudget, res.Ending.Outcome)
-		require.Equal(t, []string{"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/2/respond/A/", "1/2/verdict/J/"}, debatetest.TurnKeys(res))
+		require.Equal(t, []string{"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/2/respond/A/", "1/2/verdict/J/"},
+			debatetest.TurnKeys(res))
 		require.LessOrEqual(t, time.Since(began), time.Hour)
 		require.GreaterOrEqual(t, time.Since(began), 50*time.Minute)
 	})
@@ -1075,7 +1095,8 @@ func TestAJobHandsARateLimitOfEverybodyOn(t *testing.T) {
 						var err error
 						more, err = d.RunOnce(ctx)
 						cancel()
-						if more = more || err != nil; err == nil {
+						more = more || err != nil
+						if err == nil {
 							continue
 						}
 						jobs++
@@ -1318,7 +1339,8 @@ func unevenJudge(t testing.TB, verdicts ...scripted.Reply) *scripted.Provider {
 		}
 		a := judge.Assessment{Reasoning: "So.", Quality: 5, ShouldContinue: true}
 		for i, name := range []string{"A", "B"} {
-			a.Participants = append(a.Participants, judge.ParticipantAssessment{Name: name, Criteria: judge.Rubric(nil).UniformScores(float64(10 * (1 - i)))})
+			a.Participants = append(a.Participants,
+				judge.ParticipantAssessment{Name: name, Criteria: judge.Rubric(nil).UniformScores(float64(10 * (1 - i)))})
 		}
 		return scripted.Reply{Text: debatetest.Encode(t, a)}
 	}}
@@ -1342,24 +1364,42 @@ func TestAWinnerAgainstTheScoresIsAskedForOnceMore(t *testing.T) {
 		attempts int
 		warns    bool
 	}{
-		"the scores agree":              {replies: []scripted.Reply{names("A")}, winner: "A", attempts: 1},
-		"nobody wins":                   {replies: []scripted.Reply{names("")}, attempts: 1},
-		"it is corrected":               {replies: []scripted.Reply{names("B"), names("A")}, winner: "A", attempts: 2},
-		"nobody wins then":              {replies: []scripted.Reply{names("B"), names("")}, attempts: 2},
-		"it stands":                     {replies: []scripted.Reply{names("B"), names("B")}, winner: "B", attempts: 2, warns: true},
-		"the second reply is invalid":   {replies: []scripted.Reply{names("B"), {Text: "What?"}}, winner: "B", attempts: 2, warns: true},
-		"the second reply is empty":     {replies: []scripted.Reply{names("B"), {}}, winner: "B", attempts: 2, warns: true},
-		"the second reply is cut off":   {replies: []scripted.Reply{names("B"), {Text: `{"summary": "S`, FinishReason: providers.Length}}, winner: "B", attempts: 2, warns: true},
-		"the second call fails":         {replies: []scripted.Reply{names("B"), failed(providers.Network)}, winner: "B", attempts: 2, warns: true},
-		"the key is wrong then":         {replies: []scripted.Reply{names("B"), failed(providers.Authentication)}, winner: "B", attempts: 2, warns: true},
-		"the prompt is too long then":   {replies: []scripted.Reply{names("B"), failed(providers.ContextOverflow)}, winner: "B", attempts: 2, warns: true},
-		"after an invalid reply":        {replies: []scripted.Reply{{Text: "Well."}, names("B"), names("A")}, winner: "A", attempts: 3},
-		"no further attempt is allowed": {replies: []scripted.Reply{names("B")}, change: func(c *debate.Config) { c.Limits.StepAttempts = 1 }, winner: "B", attempts: 1, warns: true},
+		"the scores agree":            {replies: []scripted.Reply{names("A")}, winner: "A", attempts: 1},
+		"nobody wins":                 {replies: []scripted.Reply{names("")}, attempts: 1},
+		"it is corrected":             {replies: []scripted.Reply{names("B"), names("A")}, winner: "A", attempts: 2},
+		"nobody wins then":            {replies: []scripted.Reply{names("B"), names("")}, attempts: 2},
+		"it stands":                   {replies: []scripted.Reply{names("B"), names("B")}, winner: "B", attempts: 2, warns: true},
+		"the second reply is invalid": {replies: []scripted.Reply{names("B"), {Text: "What?"}}, winner: "B", attempts: 2, warns: true},
+		"the second reply is empty":   {replies: []scripted.Reply{names("B"), {}}, winner: "B", attempts: 2, warns: true},
+		"the second reply is cut off": {
+			replies: []scripted.Reply{names("B"), {Text: `{"summary": "S`, FinishReason: providers.Length}},
+			winner:  "B", attempts: 2, warns: true,
+		},
+		"the second call fails": {
+			replies: []scripted.Reply{names("B"), failed(providers.Network)}, winner: "B", attempts: 2,
+			warns: true,
+		},
+		"the key is wrong then": {
+			replies: []scripted.Reply{names("B"), failed(providers.Authentication)}, winner: "B",
+			attempts: 2, warns: true,
+		},
+		"the prompt is too long then": {
+			replies: []scripted.Reply{names("B"), failed(providers.ContextOverflow)}, winner: "B",
+			attempts: 2, warns: true,
+		},
+		"after an invalid reply": {replies: []scripted.Reply{{Text: "Well."}, names("B"), names("A")}, winner: "A", attempts: 3},
+		"no further attempt is allowed": {
+			replies: []scripted.Reply{names("B")},
+			change:  func(c *debate.Config) { c.Limits.StepAttempts = 1 }, winner: "B", attempts: 1, warns: true,
+		},
 		"invalid replies are never asked for again": {
-			replies: []scripted.Reply{names("B")}, change: func(c *debate.Config) { c.Retries = map[providers.ErrorKind]int{providers.InvalidResponse: 0} }, winner: "B", attempts: 1, warns: true,
+			replies: []scripted.Reply{names("B")},
+			change:  func(c *debate.Config) { c.Retries = map[providers.ErrorKind]int{providers.InvalidResponse: 0} }, winner: "B",
+			attempts: 1, warns: true,
 		},
 		"the scores decide": {
-			replies: []scripted.Reply{names("B")}, change: func(c *debate.Config) { c.Protocol = panel.Protocol{ByScores: true} }, winner: "A", attempts: 1,
+			replies: []scripted.Reply{names("B")}, change: func(c *debate.Config) { c.Protocol = panel.Protocol{ByScores: true} },
+			winner: "A", attempts: 1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -1408,7 +1448,10 @@ func TestOnlyAJudgesOwnScoresContradictIt(t *testing.T) {
 		rotate bool
 		warns  []string
 	}{
-		"each by itself":    {scores: map[string][][2]float64{"J": {{4, 6}}, "K": {{6, 4}}}, warns: []string{"K named B the winner against its own scores: B has 4 of 10, and A has 6."}},
+		"each by itself": {
+			scores: map[string][][2]float64{"J": {{4, 6}}, "K": {{6, 4}}},
+			warns:  []string{"K named B the winner against its own scores: B has 4 of 10, and A has 6."},
+		},
 		"over the rounds":   {scores: map[string][][2]float64{"J": {{9, 4}, {2, 8}}, "K": {{4, 9}, {9, 5}}}},
 		"less than a tenth": {scores: map[string][][2]float64{"J": {{5, 5}, {5, 5}, {5.1, 5}}, "K": {{5, 5}}}},
 		"a default":         {scores: map[string][][2]float64{"J": {nilScores, {5, 6}}, "K": {nilScores}}},
@@ -1465,13 +1508,16 @@ func TestEachSittingIsComparedWithItsOwnScores(t *testing.T) {
 			said++
 			a := judge.Assessment{Reasoning: "So.", Quality: 5}
 			for i, name := range []string{"A", "B"} {
-				a.Participants = append(a.Participants, judge.ParticipantAssessment{Name: name, Criteria: judge.Rubric(nil).UniformScores(float64(5 + (said-1)*(1-i)))})
+				a.Participants = append(a.Participants,
+					judge.ParticipantAssessment{Name: name, Criteria: judge.Rubric(nil).UniformScores(float64(5 + (said-1)*(1-i)))})
 			}
 			return scripted.Reply{Text: debatetest.Encode(t, a)}
 		}}
 	})
 	debatetest.Finish(t, d)
-	require.Equal(t, []string{"J, with the participants in reversed order, named B the winner against its own scores: B has 5 of 10, and A has 6."}, debatetest.Result(t, d).Answer.Warnings)
+	require.Equal(t, []string{
+		"J, with the participants in reversed order, named B the winner against its own scores: B has 5 of 10, and A has 6.",
+	}, debatetest.Result(t, d).Answer.Warnings)
 }
 
 // A step that takes too long while the model reconsiders keeps the first reply. A pause does not prevent the second call, and
@@ -1496,7 +1542,8 @@ func TestACrashWhileTheModelReconsidersRepeatsTheStep(t *testing.T) {
 	d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
 		o.Providers["j"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 			if debatetest.AsksFor(r, "verdict") {
-				if calls++; calls == 2 { // the process ends while the second call is in flight
+				calls++
+				if calls == 2 { // the process ends while the second call is in flight
 					stop()
 					<-ctx.Done()
 					return providers.Response{}, ctx.Err()
@@ -1536,7 +1583,8 @@ func TestADoubtfulReplyIsNoFailure(t *testing.T) {
 	require.Len(t, failed, 1)
 	require.True(t, failed[0].Doubtful)
 	require.Zero(t, failed[0].RetryIn)
-	require.Regexp(t, `^the reply is doubtful: /winner: it contradicts the scores .* B has 0 of 10, and A has 10; .*; asked once more$`, failed[0].Message)
+	require.Regexp(t, `^the reply is doubtful: /winner: it contradicts the scores .* B has 0 of 10, and A has 10; .*; asked once more$`,
+		failed[0].Message)
 	require.Contains(t, log.String(), "reply is doubtful, asked once more")
 	require.NotContains(t, log.String(), "attempt failed")
 }

@@ -1023,7 +1023,7 @@ const (
 	canceledByPerson = "a person canceled the debate"
 )
 
-// timeEndingInCall is the ending of a debate whose time is used up during a call.
+// timeEndingInCall holds the ending of a debate whose time is used up during a call.
 var timeEndingInCall = transcript.Ending{
 	Outcome:  transcript.TimeBudget,
 	Evidence: "the time budget for rounds was used up during a call",

@@ -509,7 +509,8 @@ func TestAParticipantCanBeSparedAfterTheOnlyJudgeDroppedOut(t *testing.T) {
 	c.Retries = map[providers.ErrorKind]int{providers.ServerError: 0}
 	n := 0
 	third := debatetest.ProviderFunc(func(context.Context, providers.Request) (providers.Response, error) {
-		if n++; n > 1 {
+		n++
+		if n > 1 {
 			return providers.Response{}, &providers.Error{Kind: providers.ServerError, Err: errors.New("gone")}
 		}
 		return providers.Response{Text: "I am here.", FinishReason: providers.Stop}, nil
@@ -688,7 +689,8 @@ func TestFindingsAreTheSameInAnotherProcess(t *testing.T) {
 		for more := true; more; {
 			more, err = d.RunOnce(t.Context())
 			require.NoError(t, err)
-			if stops--; stops > 0 {
+			stops--
+			if stops > 0 {
 				e := debatetest.Engine(t, o)
 				d = debatetest.Open(t, e, "d")
 			}
@@ -862,7 +864,10 @@ func decidingPanel(t *testing.T, judges map[string]string, change func(*debate.C
 }
 
 func TestJudgesDecideInAContractOfTheUsers(t *testing.T) {
-	d := decidingPanel(t, map[string]string{"J": `{"why": "It was broken.", "percent": 100}`, "K": `{"why": "It was late.", "percent": 50}`, "L": `{"why": "So?", "percent": 100}`}, nil)
+	d := decidingPanel(t, map[string]string{
+		"J": `{"why": "It was broken.", "percent": 100}`,
+		"K": `{"why": "It was late.", "percent": 50}`, "L": `{"why": "So?", "percent": 100}`,
+	}, nil)
 	res := debatetest.RunResult(t, d)
 	var j decision.Joint[refund]
 	require.NoError(t, res.Answer.Decode(decision.Type, &j))
@@ -915,7 +920,8 @@ func TestADecisionWithoutItsContractIsLeftAlone(t *testing.T) {
 func TestADecisionBetweenNoOptionsIsRefused(t *testing.T) {
 	for _, name := range []string{"panel/1", "procon/1"} {
 		var c debate.Config
-		require.NoError(t, c.UnmarshalJSON([]byte(`{"topic": "t", "participants": [{"name": "A", "position": "x"}, {"name": "B", "position": "y"}], "judges": [{"name": "J"}],
+		require.NoError(t, c.UnmarshalJSON([]byte(`{"topic": "t", "judges": [{"name": "J"}],
+			"participants": [{"name": "A", "position": "x"}, {"name": "B", "position": "y"}],
 			"protocol": {"name": "`+name+`", "decision": {"options": []}}}`)))
 		_, err := debate.New(t.Context(), c, debate.Options{Providers: providersOf(talkingModel(), talkingModel())})
 		require.ErrorContains(t, err, "protocol.decision: the number of options is 0, use 2 to 16")

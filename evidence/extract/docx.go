@@ -71,7 +71,8 @@ func writeText(ctx context.Context, b *strings.Builder, part io.Reader) error {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			if depth++; depth > maxDepth {
+			depth++
+			if depth > maxDepth {
 				return fmt.Errorf("its elements are nested deeper than %d", maxDepth)
 			}
 			if skipped == 0 && withoutText[t.Name.Local] {

@@ -129,7 +129,8 @@ func TestFailuresAreShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
 		flaky := &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-			if calls++; calls%3 == 1 {
+			calls++
+			if calls%3 == 1 {
 				return scripted.Reply{Text: "I was about to", Err: &providers.Error{Kind: providers.Network, Err: errors.New("the line\nis dead")}}
 			}
 			return scripted.Reply{Text: "It is."}

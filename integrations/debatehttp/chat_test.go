@@ -120,7 +120,8 @@ func TestAStreamedCompletion(t *testing.T) {
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")
 		switch {
 		case lines.Text() == ": keep-alive":
-			if beats++; beats == 3 {
+			beats++
+			if beats == 3 {
 				s.letAllSpeak()
 			}
 		case ok && data != "[DONE]":

@@ -134,7 +134,8 @@ func TestAClientRetriesAndEdits(t *testing.T) {
 		change, ok := ev.(debate.StateChanged)
 		switch {
 		case ok && change.To == fsm.Error:
-			if fails++; fails == 1 {
+			fails++
+			if fails == 1 {
 				require.NoError(t, c.Reset(ctx, id))
 				cfg.Topic = "Allow cars?"
 				require.NoError(t, c.Edit(ctx, id, cfg))
@@ -299,7 +300,8 @@ func (b *breaking) Unwrap() http.ResponseWriter { return b.ResponseWriter }
 
 func (b *breaking) Write(p []byte) (int, error) {
 	if len(p) > 0 {
-		if b.left--; b.left < 0 {
+		b.left--
+		if b.left < 0 {
 			panic(http.ErrAbortHandler)
 		}
 	}

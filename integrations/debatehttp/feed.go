@@ -77,7 +77,8 @@ func (l *feeds) follow(d *debate.Debate, status store.Status, name string) (f *f
 	return f, sync.OnceFunc(func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if f.viewers--; f.viewers == 0 {
+		f.viewers--
+		if f.viewers == 0 {
 			f.end()
 		}
 	})

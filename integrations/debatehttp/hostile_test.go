@@ -113,7 +113,8 @@ func (d damagedStore) List(ctx context.Context, q store.Query) iter.Seq2[store.S
 				if !one() {
 					return
 				}
-				if left--; left == 0 {
+				left--
+				if left == 0 {
 					return
 				}
 			}

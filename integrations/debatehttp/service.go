@@ -112,7 +112,8 @@ func (s *service) open(ctx context.Context, id string) (d *debate.Debate, status
 	release = sync.OnceFunc(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if h.users--; h.users == 0 {
+		h.users--
+		if h.users == 0 {
 			delete(s.debates, id)
 		}
 	})

@@ -119,7 +119,8 @@ func (l *limiter) count(id string, change int) {
 func (l *limiter) opened(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.opening--; id != "" {
+	l.opening--
+	if id != "" {
 		l.used[id] = use{last: time.Now()}
 	}
 }
@@ -139,7 +140,8 @@ func (l *limiter) makeRoom() bool {
 		if live[s.ID()] = u; u.closing {
 			continue
 		}
-		if n++; u.requests == 0 && (oldest == nil || u.last.Before(live[oldest.ID()].last)) {
+		n++
+		if u.requests == 0 && (oldest == nil || u.last.Before(live[oldest.ID()].last)) {
 			oldest = s
 		}
 	}

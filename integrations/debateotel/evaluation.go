@@ -54,7 +54,8 @@ func (c content) addEvaluations(span trace.Span, u *transcript.Turn, at time.Tim
 	}
 	left := maxEvaluations
 	add := func(name, who string, result attribute.KeyValue) {
-		if left--; left < 0 {
+		left--
+		if left < 0 {
 			return
 		}
 		list := []attribute.KeyValue{attribute.String(keyEvaluationName, clip(name, maxName)), result}

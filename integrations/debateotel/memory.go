@@ -36,7 +36,8 @@ func (a *memories) of(id string) *memory {
 				delete(a.byID, other)
 				break
 			}
-			if tried++; tried == 100 { // almost all are driven, and end by themselves
+			tried++
+			if tried == 100 { // almost all are driven, and end by themselves
 				break
 			}
 		}

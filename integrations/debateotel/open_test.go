@@ -138,7 +138,8 @@ func live(t *testing.T, d *debate.Debate, random *rand.Rand) {
 		go func() {
 			defer close(done)
 			for _, err := range d.Run(ctx) {
-				if limit--; err != nil || limit < 0 {
+				limit--
+				if err != nil || limit < 0 {
 					return
 				}
 			}

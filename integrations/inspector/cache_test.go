@@ -21,7 +21,8 @@ func TestFollowersShareAPage(t *testing.T) {
 	for range 20 {
 		wg.Go(func() {
 			body, err := c.get(pageKey{id: "cars", seq: 7}, func() ([]byte, error) {
-				if made++; made == 1 {
+				made++
+				if made == 1 {
 					return nil, errors.New("the first visitor has left")
 				}
 				return []byte("page"), nil

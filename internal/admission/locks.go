@@ -32,7 +32,8 @@ func (l *Locks) Lock(id string) (unlock func()) {
 		own.Unlock()
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if own.users--; own.users == 0 {
+		own.users--
+		if own.users == 0 {
 			delete(l.list, id)
 		}
 	}

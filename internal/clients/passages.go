@@ -9,7 +9,7 @@ import (
 	"github.com/elenchus-go/debate/providers/retrieval"
 )
 
-// mostPassages is the number of passages that a protocol may show.
+// mostPassages limits the passages that a protocol shows.
 const mostPassages = 8
 
 // Passages returns a retriever of passages in the documents that are not private. It reads them when it is called.

@@ -8,7 +8,7 @@ import (
 	"github.com/elenchus-go/debate/providers"
 )
 
-// runLength is the number of words in a row that tell a quote from a coincidence.
+// runLength words in a row tell a quote from a coincidence.
 const runLength = 8
 
 // remains reports whether a text of a prompt holds eight words in a row of a text that was left out, whatever their case and

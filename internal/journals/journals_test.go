@@ -57,7 +57,8 @@ type failing struct {
 }
 
 func (f *failing) Load(ctx context.Context, id string, after int64) (store.Status, []store.Entry, error) {
-	if f.calls++; f.calls < 3 {
+	f.calls++
+	if f.calls < 3 {
 		return store.Status{}, nil, errors.New("it is down")
 	}
 	return f.Store.Load(ctx, id, after)

@@ -68,7 +68,8 @@ func (f *Fences) Add(c byte) {
 		f.lead++
 	case (c == '`' || c == '~') && (f.run == 0 || c == f.mark):
 		f.mark = c
-		if f.run++; f.run < 3 {
+		f.run++
+		if f.run < 3 {
 			return
 		}
 		f.lead = -1

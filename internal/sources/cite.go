@@ -116,7 +116,8 @@ func (c *Cited) Check(kept *Texts) []transcript.Citation {
 			continue
 		}
 		text, ok := c.texts[x.Source]
-		if checked++; !ok || checked > maxChecked {
+		checked++
+		if !ok || checked > maxChecked {
 			x.Verdict = transcript.NotChecked
 			continue
 		}

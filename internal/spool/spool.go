@@ -167,7 +167,8 @@ func (q *Queue[E]) take() (next item[E], m Missed, ok bool) {
 		return next, m, false
 	}
 	next, q.items[q.taken] = q.items[q.taken], item[E]{}
-	if q.taken++; q.taken > q.size { // amortized: it copies at most as many items as were taken
+	q.taken++
+	if q.taken > q.size { // amortized: it copies at most as many items as were taken
 		q.items, q.taken = append(q.items[:0:0], q.items[q.taken:]...), 0
 	}
 	if next.missed {

@@ -77,7 +77,8 @@ func TestAnObserverThatEndsTheGoroutineGetsTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := 0
 		q := spool.New(100, func(_ string, e int) {
-			if got++; e == 1 {
+			got++
+			if e == 1 {
 				runtime.Goexit()
 			}
 		}, nil)

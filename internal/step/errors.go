@@ -37,7 +37,7 @@ func (d *Doubtful) Error() string {
 	return "the reply is doubtful: " + strings.Join(d.Doubts, "; ")
 }
 
-// usedUp is the error of a reply that did not begin before its token limit, which is the number.
+// A usedUp says that a reply did not begin before its token limit, which is the number.
 type usedUp int
 
 // Error says how many tokens were used up.

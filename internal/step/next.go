@@ -9,7 +9,7 @@ import (
 // What follows an attempt is decided here, from the attempts so far and from what is known of the last one. A step that goes on after
 // a crash decides as it would have done without the crash, because its attempts say what followed them.
 
-// course is what the attempts of a step say about its next one.
+// A course holds what the attempts of a step say about its next one.
 type course struct {
 	plan      *Plan
 	number    int                         // attempts, without those for summaries
@@ -20,7 +20,7 @@ type course struct {
 	doubted   bool                        // the model was asked to reconsider its reply
 }
 
-// outcome is what is known of an attempt that has failed.
+// An outcome holds what is known of an attempt that has failed.
 type outcome struct {
 	kind  providers.ErrorKind
 	guess providers.ErrorKind // the kind if kind is a guess that does not hold; otherwise empty

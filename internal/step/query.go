@@ -119,7 +119,7 @@ func (q *query) askAgain(r providers.Response, findings error) (transcript.Next,
 	return q.ask(transcript.NextAskedAgain, r, violations, findings)
 }
 
-// askPrompts are the prompts that ask for another reply.
+// askPrompts lists the prompts that ask for another reply.
 var askPrompts = map[transcript.Next]string{
 	transcript.NextAskedAgain:   "reask",
 	transcript.NextReconsidered: "reconsider",

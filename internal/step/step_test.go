@@ -381,7 +381,8 @@ func TestAnOutage(t *testing.T) {
 					if tt.answered {
 						r.Plan.Answers.add("p", time.Now().Add(time.Nanosecond))
 					}
-					if n++; n <= tt.fails {
+					n++
+					if n <= tt.fails {
 						return failing(providers.Network)
 					}
 					return scripted.Reply{Text: "Yes."}

@@ -44,7 +44,8 @@ func (d *diminishingReturns) Round(s Scores) Finding {
 	if n := len(d.last); n > 0 && s.Round != d.last[n-1].Round+1 {
 		d.last, d.run = nil, 0
 	}
-	if d.run++; !s.Repetitive {
+	d.run++
+	if !s.Repetitive {
 		d.run = 0
 	}
 	d.last = append(d.last, s)

@@ -34,11 +34,13 @@ func objectLength(text string) (int, error) {
 		case '"':
 			i += stringLength(text[i:]) - 1
 		case '{', '[':
-			if depth++; depth > maxDepth {
+			depth++
+			if depth > maxDepth {
 				return 0, newInvalid(fmt.Sprintf("the JSON object is nested deeper than %d levels", maxDepth))
 			}
 		case '}', ']':
-			if depth--; depth == 0 {
+			depth--
+			if depth == 0 {
 				return i + 1, nil
 			}
 		case '\'':

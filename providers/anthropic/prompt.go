@@ -66,7 +66,8 @@ func blocks(t prompt.Turn) []*block {
 				list = append(list, &block{opaque: part.Reasoning.Data})
 			}
 		default:
-			if texts++; texts > 1 {
+			texts++
+			if texts > 1 {
 				part.Text = prompt.BlankLine + part.Text
 			}
 			list = append(list, &block{Type: "text", Text: part.Text})

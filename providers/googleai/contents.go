@@ -60,7 +60,8 @@ func contents(p prompt.Prompt, signed bool) []content {
 			case given.ToolResult != nil:
 				c.Parts = append(c.Parts, part{Response: response(given.ToolResult)})
 			case given.Text != "":
-				if texts++; texts > 1 {
+				texts++
+				if texts > 1 {
 					given.Text = prompt.BlankLine + given.Text
 				}
 				c.Parts = append(c.Parts, part{Text: wire.Text(given.Text), Signature: signature})

@@ -35,7 +35,8 @@ func TestKeyRotationNeedsNoNewEngine(t *testing.T) {
 		if r.Method == http.MethodGet {
 			return answer(http.StatusOK, `{"data": []}`), nil
 		}
-		if calls++; calls == 2 { // the key expires after this call
+		calls++
+		if calls == 2 { // the key expires after this call
 			valid.Store("key-number-two")
 		}
 		return answer(http.StatusOK, `data: {"choices": [{"delta": {"content": "So."}, "finish_reason": "stop"}]}`+"\n\ndata: [DONE]\n\n"), nil

@@ -38,7 +38,8 @@ type filled struct {
 
 // fill returns a value for a schema.
 func (f *filler) fill(s *schema, path []segment) (v filled, err error) {
-	if f.parts++; f.parts > maxParts {
+	f.parts++
+	if f.parts > maxParts {
 		return v, errors.New("the schema asks for too much")
 	}
 	if key, ok := f.choice(path); ok {

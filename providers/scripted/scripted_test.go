@@ -185,7 +185,8 @@ func TestAnErrorOfTheCallbackEndsTheCall(t *testing.T) {
 	var heard int
 	r := ask("Why?")
 	r.OnChunk = func(string) error {
-		if heard++; heard == 2 {
+		heard++
+		if heard == 2 {
 			return errBored
 		}
 		return nil

@@ -100,7 +100,8 @@ func run(t *testing.T, d *debate.Debate, pause int) {
 	for ev, err := range d.Run(t.Context()) {
 		require.NoError(t, err)
 		if _, done := ev.(debate.TurnDone); done {
-			if turns++; turns == pause {
+			turns++
+			if turns == pause {
 				require.NoError(t, d.Pause(t.Context()))
 			}
 		}

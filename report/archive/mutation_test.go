@@ -213,7 +213,8 @@ func TestAForgedRecordIsNotSigned(t *testing.T) {
 		if path == "" {
 			continue
 		}
-		if tried++; !ok {
+		tried++
+		if !ok {
 			found++
 			continue
 		}

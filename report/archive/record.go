@@ -209,7 +209,8 @@ func (f *File) Sign(s note.Signer) error {
 		case slices.ContainsFunc(list, func(x storedNote) bool { return x.entry == n }):
 			continue // a signature by the engine, perhaps by the same key
 		}
-		if signed, err = chain.Sign(s, f.header.ID, last, heads[last]); err != nil {
+		signed, err = chain.Sign(s, f.header.ID, last, heads[last])
+		if err != nil {
 			return fmt.Errorf("sign record of debate %s: %w", f.header.ID, err)
 		}
 		f.notes = append(f.notes, signed)

@@ -155,7 +155,8 @@ func paused(t *testing.T, n int, h *progress.Hooks) *debate.Debate {
 	var d *debate.Debate
 	calls, answers := 0, model(nil)
 	d = open(t, config(panel.Protocol{}), &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
-		if calls++; calls == n {
+		calls++
+		if calls == n {
 			require.NoError(t, d.Pause(context.Background()))
 		}
 		return answers.Func(r)
@@ -266,7 +267,8 @@ func TestAMarkHasTheTurn(t *testing.T) {
 	calls, b := 0, newBook(t)
 	h := b.hooks()
 	b.drive(open(t, c, &scripted.Provider{Func: func(providers.Request) scripted.Reply {
-		if calls++; calls == 2 {
+		calls++
+		if calls == 2 {
 			return scripted.Reply{Err: &providers.Error{Kind: providers.Network, Err: errors.New("down")}}
 		}
 		return scripted.Reply{Text: "So it is."} // an assessment gets its default

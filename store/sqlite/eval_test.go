@@ -284,7 +284,8 @@ func measureMemory(t *testing.T, tasks int, c debate.Config) {
 	}
 	done, inStatistics := make(chan struct{}), make(chan int64, 1)
 	e.Results = writerFunc(func(b []byte) (int, error) {
-		if read++; read == tasks { // the statistics follow
+		read++
+		if read == tasks { // the statistics follow
 			go func() {
 				most := int64(0)
 				for {

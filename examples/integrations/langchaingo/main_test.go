@@ -116,7 +116,8 @@ func TestTheAgentThinksWithTheModelOfTheEnvironment(t *testing.T) {
 			return
 		}
 		reply := "Action: debate\nAction Input: Tea?"
-		if thoughts++; thoughts > 1 {
+		thoughts++
+		if thoughts > 1 {
 			reply = "Final Answer: done"
 			if !strings.Contains(asked.Messages[0].Content, "Observation: Debate tool-") {
 				reply = "Final Answer: " + asked.Messages[0].Content

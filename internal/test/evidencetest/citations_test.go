@@ -244,7 +244,8 @@ func TestNumbersDoNotDependOnTheOrderOfArrival(t *testing.T) {
 						for ev, err := range d.Run(t.Context()) {
 							require.NoError(t, err)
 							if done, ok := ev.(debate.TurnDone); ok && done.Turn.Kind != transcript.Remark {
-								if turns++; seed > 0 && turns%3 == int(seed%3) {
+								turns++
+								if seed > 0 && turns%3 == int(seed%3) {
 									_ = d.Pause(t.Context()) // unless this was the last turn
 								}
 							}

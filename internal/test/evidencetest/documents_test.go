@@ -170,7 +170,8 @@ func TestATextThatChangesStopsTheDebate(t *testing.T) {
 	calls := 0
 	e, _ := engine(t, cfg, func(o *debate.Options) {
 		o.Documents = func(context.Context, string, map[string]string, evidence.Document) (string, error) {
-			if calls++; calls > 2 { // the check, and the first step
+			calls++
+			if calls > 2 { // the check, and the first step
 				return strings.ToUpper(contract), nil
 			}
 			return contract, nil

@@ -456,7 +456,8 @@ func TestACallAfterAShortPauseIsRetried(t *testing.T) {
 		var d *debate.Debate
 		calls := 0
 		m := debatetest.ProviderFunc(func(_ context.Context, r providers.Request) (providers.Response, error) {
-			if calls++; calls == 2 {
+			calls++
+			if calls == 2 {
 				require.NoError(t, d.Pause(context.Background()))
 				synctest.Wait()
 				require.NoError(t, d.Resume(context.Background()))

@@ -122,7 +122,8 @@ func TestANewActorStartsFromTheFactorOfItsModel(t *testing.T) {
 				server, calls := viaOllama(t, s.Start(t), 4096), 0
 				r, err := longDebate(t, 4096, debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 					resp, err := server.Generate(ctx, r)
-					if calls++; calls%2 == 1 && calls < 40 && !counts { // Ada speaks
+					calls++
+					if calls%2 == 1 && calls < 40 && !counts { // Ada speaks
 						resp.Usage = transcript.Usage{}
 					}
 					return resp, err

@@ -171,7 +171,8 @@ func TestLiveEventsFollowWhatOthersCommitted(t *testing.T) {
 		before := debatetest.Status(t, first)
 		calls := 0
 		m.act = func(ctx context.Context, _ debate.Step) error {
-			if calls++; calls > 1 {
+			calls++
+			if calls > 1 {
 				return nil
 			}
 			require.NoError(t, first.Annotate(ctx, "note", 2))

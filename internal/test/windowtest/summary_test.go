@@ -340,7 +340,8 @@ func TestAnotherModelBeginsWithAFactorOfItsOwn(t *testing.T) {
 	n := 0
 	inner := o.Providers["a"]
 	o.Providers["a"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
-		if n++; n == 6 && !broken {
+		n++
+		if n == 6 && !broken {
 			broken = true
 			return providers.Response{}, &providers.Error{Kind: providers.Authentication, Err: errors.New("key")}
 		}
