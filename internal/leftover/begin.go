@@ -10,16 +10,15 @@ import (
 func (s *scanner) begin() bool {
 	rest := s.buf[s.at:]
 	text := strings.TrimLeft(rest, space)
+	white := rest[:len(rest)-len(text)]
 	switch {
-	case text == "" && !s.end && len(rest) < maxHeader:
-		return false
-	case text == "":
-		s.at = len(s.buf)
+	case len(white) > maxHeader, text == "" && s.end:
+		s.skip(white)
 		return true
-	case text[0] == '<', text[0] == '[': // white space before a mark means nothing
-		s.trim = true
-		s.at += len(rest) - len(text)
-		s.mark = s.at
+	case text == "":
+		return false
+	case text[0] == '<', text[0] == '[':
+		s.skip(white)
 		return s.atMark()
 	}
 	size, words, wait := label(text, s.end)
@@ -27,14 +26,21 @@ func (s *scanner) begin() bool {
 	case wait:
 		return false
 	case words != "":
-		s.beginWords(words, len(rest)-len(text)+size)
+		s.beginWords(words, len(white)+size)
 	case size > 0:
-		s.remove(strings.TrimSpace(text[:size]), len(rest)-len(text)+size)
+		s.remove(strings.TrimSpace(text[:size]), len(white)+size)
 		s.begun = true
 	default:
 		s.begun = true
 	}
 	return true
+}
+
+// skip leaves out white space at the beginning. It means nothing before a mark.
+func (s *scanner) skip(white string) {
+	s.trim = true
+	s.advance(len(white))
+	s.mark = s.at
 }
 
 // label returns the length of the name of the model at the beginning of a text, such as "assistant:". words are those of
@@ -108,6 +114,9 @@ func assistantLabel(text string, n int, exact, end bool) (size int, words string
 	}
 	closed := strings.ContainsAny(rest[:len(rest)-len(after)], "*_")
 	after = strings.TrimLeft(after[1:], " ")
+	if after == "" && !end {
+		return 0, "", true
+	}
 	if emphasis := text[:len(text)-len(strings.TrimLeft(text, "*_"))]; emphasis != "" && !closed {
 		if len(after) < len(emphasis) && !end {
 			return 0, "", true

@@ -10,14 +10,15 @@ import (
 var beginsCall = regexp.MustCompile(`^\s*(?:[\[{<]|(?:call:|functions?\.?)?[A-Za-z_][\w.:-]*\s*[\n\[{(<])`)
 
 // mayBeginCall matches the beginning of such a text.
-var mayBeginCall = regexp.MustCompile(`^\s*[\w.:-]*[ \t]*$`)
+var mayBeginCall = regexp.MustCompile(`^\s*[\w.:-]*\s*$`)
 
 // atCalls goes on at a mark that begins a block of calls.
 func (s *scanner) atCalls(m *mark) bool {
 	rest := s.buf[s.at+len(m.text):]
 	inTag := strings.HasSuffix(m.text, "=")
+	head := rest[:min(len(rest), maxHeader)]
 	switch {
-	case inTag, beginsCall.MatchString(rest):
+	case inTag, beginsCall.MatchString(head):
 	case !s.end && len(rest) < maxHeader && mayBeginCall.MatchString(rest):
 		return false
 	default:

@@ -10,8 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// Add takes a piece apart. emit gets the parts in order. Its error ends Add.
+// Add takes a piece apart. emit gets the parts in order. Its error ends Add. A character whose bytes are not complete waits for the
+// next piece.
 func (f *Filter) Add(piece string, emit func(Part) error) error {
+	piece = f.partial + piece
+	complete := len(piece) - partialSize(piece)
+	f.partial = piece[complete:]
+	piece = piece[:complete]
 	if f.passes(piece) {
 		return emit(Part{Text: piece})
 	}
@@ -19,14 +24,29 @@ func (f *Filter) Add(piece string, emit func(Part) error) error {
 }
 
 // Held reports whether End may pass on a part.
-func (f *Filter) Held() bool { return f.held != "" || f.block != nil }
+func (f *Filter) Held() bool { return f.held != "" || f.partial != "" || f.block != nil }
 
 // End passes on the rest of a text that has ended.
-func (f *Filter) End(emit func(Part) error) error { return f.scan("", true, emit) }
+func (f *Filter) End(emit func(Part) error) error { return f.scan(f.partial, true, emit) }
+
+// partialSize returns the number of bytes at the end of a text that begin a character and do not complete it.
+func partialSize(text string) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		last := text[len(text)-n:]
+		switch {
+		case !utf8.RuneStart(last[0]):
+			continue
+		case utf8.FullRuneInString(last):
+			return 0
+		}
+		return n
+	}
+	return 0
+}
 
 // passes reports whether a piece is a piece of the reply and has nothing that can belong to a mark, as most have, and notes it.
 func (f *Filter) passes(piece string) bool {
-	if f.held != "" || !f.said || f.ended || f.others || f.trim || f.words || f.inline || f.block != nil || f.to != Reply {
+	if f.held != "" || !f.begun || !f.said || f.ended || f.others || f.trim || f.words || f.inline || f.block != nil || f.to != Reply {
 		return false
 	}
 	fences, span, before := f.fences, f.span, f.last
@@ -35,10 +55,7 @@ func (f *Filter) passes(piece string) bool {
 		if c == '<' || c == '[' || c == assistantWord[0] && isEndOfSentence(before) {
 			return false
 		}
-		before = rune(c)
-		if c >= utf8.RuneSelf {
-			before, _ = utf8.DecodeLastRuneInString(piece[:i+1])
-		}
+		before = lastCharacter(piece[:i+1])
 		fences.Add(c)
 		span = inSpan(span, c)
 	}
@@ -46,7 +63,7 @@ func (f *Filter) passes(piece string) bool {
 	f.span = span
 	f.last = before
 	if text := strings.TrimRight(piece, space); text != "" {
-		f.solid, _ = utf8.DecodeLastRuneInString(text)
+		f.solid = lastCharacter(text)
 	}
 	return true
 }

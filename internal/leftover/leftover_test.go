@@ -2,6 +2,8 @@ package leftover_test
 
 import (
 	"fmt"
+	"iter"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -285,6 +287,46 @@ func TestTextsWithSpecialTokens(t *testing.T) {
 	}
 }
 
+// texts returns texts of marks, parts of marks, words, white space and characters of several bytes, some of them longer than a header.
+func texts(n int) iter.Seq[string] {
+	words := strings.Fields("<|start|> <|channel|> <|message|> <|end|> <|im_start|> <|im_end|> <|start_header_id|> <|end_header_id|> [INST] [/INST] <s> " +
+		"</s> [TOOL_CALLS] [/THINK] <start_of_turn> <|channel>thought <channel|> <|assistant|> <|user|> <｜User｜> <tool_call> </tool_call> <function= <think> " +
+		"</think> assistant analysis final commentary model user functions.x name{} {\"name\":\"x\"} : . 。 “ ” é \xff \xe3 \x00 ( ) ` ** _ a B 7 { } [ < <| | >")
+	words = append(words, " ", "\n", "\r\n", "```\n", "commentary to=", "to=functions.x ", "~~~\n")
+	random := rand.New(rand.NewPCG(1, 2))
+	piece := func() string {
+		word := words[random.IntN(len(words))]
+		switch random.IntN(10) {
+		case 0:
+			return word[:1+random.IntN(len(word))]
+		case 1:
+			return strings.Repeat(word[:1], 190+random.IntN(20))
+		}
+		return word
+	}
+	return func(yield func(string) bool) {
+		for range n {
+			text := ""
+			for range 1 + random.IntN(7) {
+				text += piece()
+			}
+			if !yield(text) {
+				return
+			}
+		}
+	}
+}
+
+func TestPiecesDoNotMatter(t *testing.T) {
+	for text := range texts(5000) {
+		whole, _ := taken(t, text, len(text))
+		for _, size := range []int{1, 2, 7} {
+			parts, _ := taken(t, text, size)
+			require.Equal(t, whole, parts, "%q in pieces of %d bytes", text, size)
+		}
+	}
+}
+
 // The pieces of a text do not matter, and a text without marks stays.
 func FuzzFilter(f *testing.F) {
 	for _, text := range []string{
@@ -293,6 +335,10 @@ func FuzzFilter(f *testing.F) {
 	} {
 		f.Add(text, uint8(3))
 	}
+	f.Add("\x00<s>", uint8(1))
+	f.Add("assistant: <s>So.", uint8(1))
+	f.Add("</think>"+strings.Repeat(" ", 250)+"```\n<|end|>", uint8(1))
+	f.Add("<|start|>"+strings.Repeat("g", 250)+"<|end|>", uint8(1))
 	f.Fuzz(func(t *testing.T, text string, size uint8) {
 		whole, _ := taken(t, text, len(text)+1)
 		one, _ := taken(t, text, 1)

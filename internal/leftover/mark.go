@@ -175,10 +175,11 @@ var (
 // atHeader goes on at the mark that begins a message in Harmony.
 func (s *scanner) atHeader(m *mark) bool {
 	rest := s.buf[s.at+len(m.text):]
-	header, _, complete := strings.Cut(rest, "<|")
+	header, complete := headerUntil(rest, "<|")
+	isShort := len(header) <= maxHeader
 	switch {
-	case authorHeader.MatchString(header) && (complete || s.end):
-	case !complete && !s.end && len(header) < maxHeader && mayBeAuthor.MatchString(header):
+	case isShort && authorHeader.MatchString(header) && (complete || s.end):
+	case isShort && !complete && !s.end && mayBeAuthor.MatchString(header):
 		return false
 	default:
 		s.keep(len(m.text))
@@ -190,10 +191,25 @@ func (s *scanner) atHeader(m *mark) bool {
 	return true
 }
 
+// headerUntil returns the header with which a text begins and whether the mark that ends it is complete. A part of that mark does not
+// belong to the header.
+func headerUntil(text, until string) (header string, complete bool) {
+	header, _, complete = strings.Cut(text, until)
+	if complete {
+		return header, true
+	}
+	for n := min(len(until)-1, len(header)); n > 0; n-- {
+		if strings.HasSuffix(header, until[:n]) {
+			return header[:len(header)-n], false
+		}
+	}
+	return header, false
+}
+
 // atChannel goes on at the mark that names the channel of a message. Some servers leave out the mark at the end of the header.
 func (s *scanner) atChannel(m *mark) bool {
 	rest := s.buf[s.at+len(m.text):]
-	header, _, complete := strings.Cut(rest, m.until)
+	header, complete := headerUntil(rest, m.until)
 	size := len(m.text) + len(header) + len(m.until)
 	isLong := len(header) > maxHeader || strings.Contains(header, "\n")
 	switch word := channelHeader.FindString(rest); {

@@ -36,18 +36,19 @@ type Call struct {
 
 // Filter takes a text apart that arrives in pieces. The zero Filter is ready to use.
 type Filter struct {
-	held   string // what may be the beginning of a mark, and what is needed to understand it
-	last   rune   // the character before held; 0 at the beginning and after a mark
-	solid  rune   // the same, without white space
-	to     Kind   // what the text is
-	others bool   // it is a message of somebody else
-	begun  bool   // the reply has begun
-	said   bool   // it has more than white space
-	ended  bool   // it has ended
-	trim   bool   // white space is left out
-	inline bool   // within reasoning that stays
-	struck bool   // the reply has an HTML tag that looks like a mark
-	words  bool   // the marks of Harmony have become words
+	held    string // what may be the beginning of a mark, and what is needed to understand it
+	partial string // the beginning of a character
+	last    rune   // the character before held; 0 at the beginning and after a mark
+	solid   rune   // the same, without white space
+	to      Kind   // what the text is
+	others  bool   // it is a message of somebody else
+	begun   bool   // the reply has begun
+	said    bool   // it has more than white space
+	ended   bool   // it has ended
+	trim    bool   // white space is left out
+	inline  bool   // within reasoning that stays
+	struck  bool   // the reply has an HTML tag that looks like a mark
+	words   bool   // the marks of Harmony have become words
 
 	author, recipient string // of a message whose header is not complete
 	channels          bool   // the text has messages with channels
@@ -105,6 +106,16 @@ type scanner struct {
 	err  error
 }
 
+// lastCharacter returns the last character of a text. For the character 0 it returns utf8.RuneError, because 0 means that there is
+// none.
+func lastCharacter(text string) rune {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	if r == 0 {
+		return utf8.RuneError
+	}
+	return r
+}
+
 // before returns the character before the scanner, or 0 at the beginning and after a mark.
 func (s *scanner) before() rune {
 	switch s.at {
@@ -113,8 +124,7 @@ func (s *scanner) before() rune {
 	case 0:
 		return s.last
 	}
-	r, _ := utf8.DecodeLastRuneInString(s.buf[:s.at])
-	return r
+	return lastCharacter(s.buf[:s.at])
 }
 
 // solidBefore returns the last character before the scanner that is no white space, or 0.
@@ -122,8 +132,7 @@ func (s *scanner) solidBefore() rune {
 	text := s.buf[max(0, s.mark):s.at]
 	text = strings.TrimRight(text, space)
 	if text != "" {
-		r, _ := utf8.DecodeLastRuneInString(text)
-		return r
+		return lastCharacter(text)
 	}
 	if s.mark >= 0 {
 		return 0
@@ -237,10 +246,13 @@ const (
 func (s *scanner) after(n int) following {
 	rest := s.buf[s.at+n:]
 	text := strings.TrimLeft(rest, space)
-	if text == "" {
-		if s.end || len(rest) > maxHeader {
-			return nothing
-		}
+	white := rest[:len(rest)-len(text)]
+	switch {
+	case len(white) > maxHeader:
+		return nothing
+	case text == "" && s.end:
+		return nothing
+	case text == "":
 		return unclear
 	}
 	if text[0] == '<' || text[0] == '[' {
@@ -250,7 +262,7 @@ func (s *scanner) after(n int) following {
 			return unclear
 		}
 	}
-	switch white := rest[:len(rest)-len(text)]; {
+	switch {
 	case white == "":
 		return atOnce
 	case strings.Contains(white, "\n"):
