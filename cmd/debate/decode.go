@@ -15,7 +15,7 @@ var (
 )
 
 // decodeText returns the text of a file in UTF-8, or in UTF-16 with a byte order mark. It reports false for anything else.
-func decodeText(b []byte) (text string, ok bool) {
+func decodeText(b []byte) (text []byte, ok bool) {
 	switch {
 	case bytes.HasPrefix(b, markLE):
 		return decodeUTF16(b[2:], 0)
@@ -24,23 +24,23 @@ func decodeText(b []byte) (text string, ok bool) {
 	}
 	b = bytes.TrimPrefix(b, markUTF8)
 	if bytes.IndexByte(b, 0) >= 0 || !utf8.Valid(b) {
-		return "", false
+		return nil, false
 	}
-	return string(b), true
+	return b, true
 }
 
 // decodeUTF16 returns a text whose units have their lower byte at this place.
-func decodeUTF16(b []byte, low int) (text string, ok bool) {
+func decodeUTF16(b []byte, low int) (text []byte, ok bool) {
 	if len(b)%2 != 0 {
-		return "", false
+		return nil, false
 	}
 	units := make([]uint16, len(b)/2)
 	for i := range units {
 		units[i] = uint16(b[2*i+low]) | uint16(b[2*i+1-low])<<8
 	}
-	text = string(utf16.Decode(units))
-	if strings.ContainsAny(text, "\x00"+string(utf8.RuneError)) {
-		return "", false
+	decoded := string(utf16.Decode(units))
+	if strings.ContainsAny(decoded, "\x00"+string(utf8.RuneError)) {
+		return nil, false
 	}
-	return text, true
+	return []byte(decoded), true
 }

@@ -70,10 +70,10 @@ func documentText(ctx context.Context, r *extract.Reader, path string, data []by
 	switch {
 	case !ok:
 		return "", exitErrorf(exitInput, "read document: %s is not UTF-8 text", path)
-	case strings.TrimSpace(text) == "":
+	case len(bytes.TrimSpace(text)) == 0:
 		return "", exitErrorf(exitInput, "read document: %s is blank", path)
 	}
-	return text, nil
+	return string(text), nil
 }
 
 // isPlace reports whether a path below a folder can be the name of a document.
@@ -98,11 +98,11 @@ func (p *program) inputDocument() (*document, error) {
 	switch {
 	case !ok:
 		return nil, exitErrorf(exitInput, "--docs -: read document: standard input is not UTF-8 text")
-	case strings.TrimSpace(text) == "":
+	case len(bytes.TrimSpace(text)) == 0:
 		return nil, exitErrorf(exitInput, "--docs -: read document: standard input is blank")
 	}
-	d := &document{text: text, place: "stdin", readers: []string{evidence.Everybody}, named: true}
-	if len(diffFiles(text)) > 0 || bytes.HasPrefix(b, []byte("diff ")) {
+	d := &document{text: string(text), place: "stdin", readers: []string{evidence.Everybody}, named: true}
+	if len(diffFiles(d.text)) > 0 || bytes.HasPrefix(b, []byte("diff ")) {
 		d.place = "stdin.diff"
 	}
 	return d, nil

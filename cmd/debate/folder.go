@@ -93,6 +93,12 @@ func (f *folderReader) walk() error {
 	return nil
 }
 
+// A folderRoom holds the bytes of the file that is being read, and the texts of those that were.
+type folderRoom struct {
+	data  bytes.Buffer
+	texts textRoom
+}
+
 // fileText holds the text of a file with its SHA-256, or the reason why it is no document.
 type fileText struct {
 	text string
@@ -108,7 +114,7 @@ func (f *folderReader) readAll(ctx context.Context) []fileText {
 	var workers sync.WaitGroup
 	for range 2 * runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
-			var room bytes.Buffer
+			var room folderRoom
 			for files := range next {
 				f.readSome(ctx, f.places[files[0]:files[1]], list[files[0]:files[1]], &room)
 			}
@@ -127,9 +133,8 @@ func (f *folderReader) readAll(ctx context.Context) []fileText {
 	return list
 }
 
-// readSome reads files of one folder. It opens the folder once, because to open each file from the top folder takes longer. The buffer
-// is for what the files hold.
-func (f *folderReader) readSome(ctx context.Context, places []string, to []fileText, room *bytes.Buffer) {
+// readSome reads files of one folder. It opens the folder once, because to open each file from the top folder takes longer.
+func (f *folderReader) readSome(ctx context.Context, places []string, to []fileText, room *folderRoom) {
 	in, err := openFolder(f.root, filepath.FromSlash(folderOf(places[0])))
 	if err == nil {
 		defer in.close()
@@ -163,14 +168,14 @@ func (f *folderReader) unwanted(place string) reason {
 }
 
 // read reads a file of an open folder, if it is a document.
-func (f *folderReader) read(ctx context.Context, in *openedFolder, place string, room *bytes.Buffer) (c fileText) {
+func (f *folderReader) read(ctx context.Context, in *openedFolder, place string, room *folderRoom) (c fileText) {
 	local := filepath.FromSlash(strings.TrimSuffix(place, "/"))
 	most := int64(maxFolderFile)
 	if isExtracted(place) {
 		most = extract.MaxSize
 	}
-	room.Reset()
-	kind, err := in.load(filepath.Base(local), room, most+1)
+	room.data.Reset()
+	kind, err := in.load(filepath.Base(local), &room.data, most+1)
 	switch {
 	case isMissing(err):
 		c.why = isGone
@@ -180,7 +185,7 @@ func (f *folderReader) read(ctx context.Context, in *openedFolder, place string,
 		c.why, c.err = f.readLink(local, place)
 	case kind != 0: // such as a repository within this one
 		c.why = isOther
-	case int64(room.Len()) > most && most == maxFolderFile:
+	case int64(room.data.Len()) > most && most == maxFolderFile:
 		c.why = isLarge
 	default:
 		return f.examine(ctx, place, room)
@@ -209,39 +214,41 @@ func (f *folderReader) refuse(place string, err error) error {
 }
 
 // examine returns the text that a file holds, or why it is no document.
-func (f *folderReader) examine(ctx context.Context, place string, data *bytes.Buffer) (c fileText) {
+func (f *folderReader) examine(ctx context.Context, place string, room *folderRoom) fileText {
+	read := f.textOf
+	if isExtracted(place) {
+		read = f.extract
+	}
+	text, why, err := read(ctx, place, room.data.Bytes())
+	if why != "" || err != nil {
+		return fileText{why: why, err: err}
+	}
+	sum := sha256.Sum256(text)
+	return fileText{text: room.texts.keep(text), hash: hex.EncodeToString(sum[:])}
+}
+
+// extract returns the text of a file such as a PDF, or why it is no document.
+func (f *folderReader) extract(ctx context.Context, place string, data []byte) ([]byte, reason, error) {
+	text, err := f.reader.Text(ctx, path.Base(place), data)
 	switch {
-	case isExtracted(place):
-		text, err := f.reader.Text(ctx, path.Base(place), data.Bytes())
-		switch {
-		case err != nil && f.tree != nil: // such as the file of a test
-			c.why = isBinary
-		case err != nil:
-			c.err = exitErrorf(exitInput, "read document %s: %w", filepath.Join(f.top, filepath.FromSlash(place)), err)
-		}
-		c.text = text
-	default:
-		c.text, c.why = f.textOf(place, data.Bytes())
+	case err != nil && f.tree != nil: // such as the file of a test
+		return nil, isBinary, nil
+	case err != nil:
+		return nil, "", exitErrorf(exitInput, "read document %s: %w", filepath.Join(f.top, filepath.FromSlash(place)), err)
 	}
-	if c.text != "" {
-		data.Reset()
-		data.WriteString(c.text) // so that the hash needs no copy of its own
-		sum := sha256.Sum256(data.Bytes())
-		c.hash = hex.EncodeToString(sum[:])
-	}
-	return c
+	return []byte(text), "", nil
 }
 
 // textOf returns the text that a file holds as it is, or why it is no document.
-func (f *folderReader) textOf(place string, data []byte) (string, reason) {
+func (f *folderReader) textOf(_ context.Context, place string, data []byte) ([]byte, reason, error) {
 	text, ok := decodeText(data)
 	switch {
 	case !ok:
-		return "", isBinary
-	case strings.TrimSpace(text) == "":
-		return "", isBlank
+		return nil, isBinary, nil
+	case len(bytes.TrimSpace(text)) == 0:
+		return nil, isBlank, nil
 	case f.tree != nil && f.tree.saysItIsGenerated(place, text):
-		return "", isGenerated
+		return nil, isGenerated, nil
 	}
-	return text, ""
+	return text, "", nil
 }

@@ -65,11 +65,11 @@ func textOf(what, path string, b []byte) (string, error) {
 	if !ok {
 		return "", exitErrorf(exitInput, "read %s: %s is not UTF-8 text", what, path)
 	}
-	text = strings.TrimSpace(text)
-	if text == "" {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 {
 		return "", exitErrorf(exitInput, "read %s: %s is blank", what, path)
 	}
-	return text, nil
+	return string(text), nil
 }
 
 // openOperand opens the file of the first operand, or standard input, which a command reads as its tasks, pairs and the like.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"path"
@@ -149,10 +150,10 @@ var generatedMarks = regexp.MustCompile(`(?im)^[^\pL\n]{0,8}(?:code )?generated\
 const maxHead = 2 << 10
 
 // isGeneratedText reports whether a text says at its beginning that a program has written it.
-func isGeneratedText(text string) bool {
+func isGeneratedText(text []byte) bool {
 	head := text[:min(len(text), maxHead)]
-	if !strings.Contains(head, "enerated") && !strings.Contains(head, "ENERATED") { // most texts, which the expression need not read
+	if !bytes.Contains(head, []byte("enerated")) && !bytes.Contains(head, []byte("ENERATED")) { // most texts, which the expression need not read
 		return false
 	}
-	return generatedMarks.MatchString(head)
+	return generatedMarks.Match(head)
 }

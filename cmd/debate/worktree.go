@@ -41,12 +41,10 @@ func worktreeOf(folder string) string {
 
 // readWorktree asks Git for the files of a folder: those that it tracks, and new ones that it does not ignore.
 func readWorktree(ctx context.Context, folder string) (w worktree, err error) {
-	lists := []*gitList{
-		{args: []string{"--cached"}},
-		{args: []string{"--others", "--exclude-standard"}},
-		{args: []string{"--others", "--ignored", "--exclude-standard", "--directory"}},
-		{args: []string{"--cached", "--", ":(exclude,attr:!" + generatedAttribute + " !" + vendoredAttribute + ")"}},
-	}
+	all := &gitList{args: []string{"-t", "--cached", "--others", "--exclude-standard"}}
+	ignored := &gitList{args: []string{"--others", "--ignored", "--exclude-standard", "--directory"}}
+	marked := &gitList{args: []string{"--cached", "--", ":(exclude,attr:!" + generatedAttribute + " !" + vendoredAttribute + ")"}}
+	lists := []*gitList{all, ignored, marked}
 	var asked sync.WaitGroup
 	for _, l := range lists {
 		asked.Go(func() { l.read(ctx, folder) })
@@ -57,12 +55,20 @@ func readWorktree(ctx context.Context, folder string) (w worktree, err error) {
 			return w, l.err
 		}
 	}
-	tracked, untracked, marked := lists[0].files, lists[1].files, lists[3].files
-	w.ignored = lists[2].files
-	w.files = slices.Concat(tracked, untracked)
+	w.ignored = ignored.files
+	mayHaveMarks := marked.files
+	for _, line := range all.files {
+		place, isNew := strings.CutPrefix(line, "? ")
+		if isNew {
+			mayHaveMarks = append(mayHaveMarks, place)
+		} else {
+			_, place, _ = strings.Cut(line, " ") // the letter says how Git tracks the file
+		}
+		w.files = append(w.files, place)
+	}
 	slices.Sort(w.files)
 	w.files = slices.Compact(w.files) // during a merge, Git lists a file once for each side
-	return w, w.readAttributes(ctx, folder, slices.Concat(untracked, marked))
+	return w, w.readAttributes(ctx, folder, mayHaveMarks)
 }
 
 // A gitList holds files that Git lists.
@@ -137,7 +143,7 @@ func (w *worktree) unwanted(place string) reason {
 }
 
 // saysItIsGenerated reports whether a text counts as generated because it says so. An attribute may deny it.
-func (w *worktree) saysItIsGenerated(place, text string) bool {
+func (w *worktree) saysItIsGenerated(place string, text []byte) bool {
 	_, known := w.generated[place]
 	return !known && isGeneratedText(text)
 }
