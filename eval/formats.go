@@ -101,7 +101,8 @@ func readTruthfulQA(l *taskList, text []byte) {
 			}
 		} else {
 			for answer := range strings.SplitSeq(field("Correct Answers"), ";") {
-				if answer = strings.TrimSpace(answer); answer != "" && !slices.Contains(t.Gold, answer) {
+				answer = strings.TrimSpace(answer)
+				if answer != "" && !slices.Contains(t.Gold, answer) {
 					t.Gold = append(t.Gold, answer)
 				}
 			}

@@ -72,7 +72,8 @@ func (r *runner) outcome(ctx context.Context, a *Arm, t Task, sample int) (run R
 	for _, turn := range result.Turns {
 		run.Calls += len(turn.Attempts)
 	}
-	if run.Failed = runs.FailureOf(result); run.Failed == "" {
+	run.Failed = runs.FailureOf(result)
+	if run.Failed == "" {
 		run.judged, err = r.judgedBy(t, result), r.score(ctx, &run, t, result)
 		run.setProbability(t, result)
 	}
@@ -107,7 +108,8 @@ func (r *runner) score(ctx context.Context, run *Run, t Task, result *debate.Res
 
 // readVerdict reads the judge's verdict on the answer of a run.
 func (r *runner) readVerdict(ctx context.Context, run *Run, t Task, text string) error {
-	if run.Answer = text; text == "" {
+	run.Answer = text
+	if text == "" {
 		return nil
 	}
 	c, err := r.scoring(run.ID, t, text)

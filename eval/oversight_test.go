@@ -166,7 +166,8 @@ func TestAnOversightEvaluationGoesOn(t *testing.T) {
 			d, err := engine.Open(t.Context(), s.ID)
 			require.NoError(t, err)
 			before := calls.Load()
-			if err = d.Resume(t.Context()); err == nil {
+			err = d.Resume(t.Context())
+			if err == nil {
 				_, err = d.RunOnce(t.Context())
 			}
 			require.Equal(t, before, calls.Load())

@@ -87,7 +87,8 @@ func (f Format) parse(line []byte) (t Task, err error) {
 		topic = fields["question"]
 	}
 	if raw := get("documents"); raw != nil {
-		if t.Documents, err = documentList(raw); err != nil {
+		t.Documents, err = documentList(raw)
+		if err != nil {
 			return t, fmt.Errorf("documents: %w", err)
 		}
 	}
@@ -96,17 +97,21 @@ func (f Format) parse(line []byte) (t Task, err error) {
 		raw  json.RawMessage
 		to   *string
 	}{{"id", get("id"), &t.ID}, {"topic", topic, &t.Topic}, {"background", get("background"), &t.Background}, {"group", get("group"), &t.Group}} {
-		if *x.to, err = word(x.raw); err != nil {
+		*x.to, err = word(x.raw)
+		if err != nil {
 			return t, fmt.Errorf("%s: %w", x.name, err)
 		}
 	}
-	if t.Gold, err = wordList(get("gold")); err != nil {
+	t.Gold, err = wordList(get("gold"))
+	if err != nil {
 		return t, fmt.Errorf("gold: %w", err)
 	}
-	if t.Choices, err = wordList(get("choices")); err != nil {
+	t.Choices, err = wordList(get("choices"))
+	if err != nil {
 		return t, fmt.Errorf("choices: %w", err)
 	}
-	if t.Distractors, err = wordList(get("distractors")); err != nil {
+	t.Distractors, err = wordList(get("distractors"))
+	if err != nil {
 		return t, fmt.Errorf("distractors: %w", err)
 	}
 	return t, nil

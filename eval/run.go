@@ -30,7 +30,8 @@ func (r *runner) checkConfigs(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if err = r.Check(ctx, c, n == 0); err != nil {
+			err = r.Check(ctx, c, n == 0)
+			if err != nil {
 				return fmt.Errorf("check arm %s for task %s: %w", a.Name, t.ID, err)
 			}
 		}
@@ -121,7 +122,8 @@ func affordable(budget float64, used []float64) (n int, more bool) {
 	budget *= 1 + 1e-9 // sums of money are not exact
 	total := 0.0
 	for n = range used {
-		if total += used[n]; total > budget && n > 0 {
+		total += used[n]
+		if total > budget && n > 0 {
 			return n, false
 		}
 	}
@@ -161,7 +163,8 @@ func (r *runner) run(ctx context.Context, a *Arm, t Task, sample int) (s store.S
 		return s, err
 	}
 	if answer, _ := answerOf(result); answer != "" {
-		if c, err = r.scoring(c.ID, t, answer); err == nil {
+		c, err = r.scoring(c.ID, t, answer)
+		if err == nil {
 			_, err = r.Drive(ctx, c)
 		}
 	}

@@ -171,7 +171,8 @@ func (l *Pseudonyms) Find(text string) (places []int) {
 		if _, known := l.byPseudonym[who]; known && rest[n-len(who):n] == who {
 			return rest[:n], n
 		}
-		if n = len(pseudonymPrefix) + 2; len(rest) > n && strings.EqualFold(rest[:n], pseudonymPrefix+" (") {
+		n = len(pseudonymPrefix) + 2
+		if len(rest) > n && strings.EqualFold(rest[:n], pseudonymPrefix+" (") {
 			if end := strings.IndexByte(rest[n:], ')'); end > 0 && l.byPseudonym[rest[n:n+end]] != "" {
 				return rest[:n+end], n + end
 			}

@@ -128,10 +128,12 @@ func TakePoll[T any](decided string, opinions []Opinion[T], choice, reason func(
 		return c
 	}}
 	p := Poll[T]{Failed: failed, Votes: map[string][]string{}, Disagreement: b.contradictions()}
-	if p.Choice = decided; decided == "" {
+	p.Choice = decided
+	if decided == "" {
 		p.Choice, _ = b.majority()
 	}
-	if p.First = b.firstFor(p.Choice); p.First == nil {
+	p.First = b.firstFor(p.Choice)
+	if p.First == nil {
 		p.First = voters[0].values[0]
 	}
 	for _, v := range voters {

@@ -151,7 +151,8 @@ func (c *collection) overlaid(files []file) (*collection, error) {
 	var errs []error
 	for _, name := range c.changed(texts, partials) {
 		if text, replaced := texts[name]; replaced {
-			if next.trees[name], err = parseTrees(name, text); err != nil {
+			next.trees[name], err = parseTrees(name, text)
+			if err != nil {
 				errs = append(errs, err)
 				continue
 			}

@@ -81,7 +81,8 @@ func (t *Texts) restore(files []file, over *collection) *collection {
 	if err != nil {
 		return nil
 	}
-	if c.set.version, c.set.files = t.Version, files; t.Over != "" {
+	c.set.version, c.set.files = t.Version, files
+	if t.Over != "" {
 		c.set.over = over.set
 	}
 	return c

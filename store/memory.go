@@ -264,7 +264,8 @@ func (m *memory) unwatch(id string, w *watcher) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	left := slices.DeleteFunc(slices.Clone(m.watchers[id]), func(other *watcher) bool { return other == w })
-	if m.watchers[id] = left; len(left) == 0 {
+	m.watchers[id] = left
+	if len(left) == 0 {
 		delete(m.watchers, id)
 	}
 }

@@ -163,7 +163,8 @@ func Decode[T any](t Turn) (v T, err error) {
 	case len(known) > 0 && !slices.Contains(known, t.Contract):
 		return v, fmt.Errorf("decode turn %s as %T: the turn's contract is %q, want %s", t.Key, v, t.Contract, strings.Join(known, " or "))
 	}
-	if err = json.Unmarshal(t.Data, &v); err != nil {
+	err = json.Unmarshal(t.Data, &v)
+	if err != nil {
 		err = fmt.Errorf("decode %s of turn %s: %w", t.Contract, t.Key, err)
 	}
 	return v, err

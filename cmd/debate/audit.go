@@ -27,7 +27,8 @@ func (p *program) auditJudge() error {
 		Target:  p.audit.target,
 		MaxCost: p.maxCost, MaxTokens: p.eval.tokens, Concurrency: p.eval.atOnce, Stop: p.interrupted, Progress: p.showProgress("judgments"),
 	}
-	if a.Plants, err = p.chosenPlants(); err != nil {
+	a.Plants, err = p.chosenPlants()
+	if err != nil {
 		return err
 	}
 	return p.withConfigFile(func(s configFile) error {
@@ -120,7 +121,8 @@ func (p *program) judgeConfig(text string, s configFile) (name string, c debate.
 	}
 	name = strings.TrimLeft(notInNames.ReplaceAllString(name, "-"), "0123456789._-")
 	if fileExists(what) {
-		if own, err = readConfigFile(what); err == nil {
+		own, err = readConfigFile(what)
+		if err == nil {
 			c, err = p.buildConfig(own, "a pair of answers")
 		}
 		c.Participants, c.Protocol = nil, nil
@@ -163,13 +165,15 @@ func (p *program) label() error {
 	}
 	return p.withStore(func(_ configFile, o debate.Options) (err error) {
 		if len(l.Pairs) == 0 {
-			if l.Debates, err = p.judgedDebates(o.Store); err != nil {
+			l.Debates, err = p.judgedDebates(o.Store)
+			if err != nil {
 				return err
 			}
 		}
 		labels, err := l.Run(p.ctx, o)
 		for again := true; err == nil && again && len(labels.Waiting) > 0; {
-			if again, err = p.askLabels(labels, o); err == nil {
+			again, err = p.askLabels(labels, o)
+			if err == nil {
 				labels, err = l.Run(p.ctx, o)
 			}
 		}

@@ -20,7 +20,8 @@ func (p *program) buildConfig(s configFile, topic string) (c debate.Config, err 
 	if len(s.documents) > 0 && p.command != "" {
 		return c, malformedError(s.path, fmt.Errorf("documents: %s cannot read files, name them in the configuration of a new debate", p.command))
 	}
-	if s, err = p.withPurpose(s); err != nil {
+	s, err = p.withPurpose(s)
+	if err != nil {
 		return c, err
 	}
 	kind, params, err := p.choosePreset(s)
@@ -41,19 +42,22 @@ func (p *program) buildConfig(s configFile, topic string) (c debate.Config, err 
 	if err != nil {
 		return c, err
 	}
-	if c, err = engine.ParseConfig(b); err != nil {
+	c, err = engine.ParseConfig(b)
+	if err != nil {
 		return c, malformedError(s.path, err)
 	}
 	if err := p.applyDefaults(&c, s, kind); err != nil {
 		return c, err
 	}
-	if c.Participants, err = p.selectParticipants(c, s, kind); err != nil {
+	c.Participants, err = p.selectParticipants(c, s, kind)
+	if err != nil {
 		return c, err
 	}
 	if p.rounds > 0 {
 		c.Limits.MaxRounds = p.rounds
 	}
-	if c.Background, err = p.addBackground(c.Background); err != nil {
+	c.Background, err = p.addBackground(c.Background)
+	if err != nil {
 		return c, err
 	}
 	p.reportRoles(c, s)
@@ -88,7 +92,8 @@ func (p *program) choosePreset(s configFile) (kind preset, params map[string]jso
 	if params == nil {
 		params = map[string]json.RawMessage{}
 	}
-	if params["name"], err = json.Marshal(kind.Name()); err != nil {
+	params["name"], err = json.Marshal(kind.Name())
+	if err != nil {
 		return kind, nil, fmt.Errorf("compose configuration: %w", err)
 	}
 	return kind, params, p.addOptions(name, params)
@@ -193,7 +198,8 @@ func readRole(path string) (refine.RolePrompt, error) {
 // given, it returns only the selected ones.
 func (p *program) selectParticipants(c debate.Config, s configFile, kind preset) ([]debate.Participant, error) {
 	all := c.Participants
-	if p.participantsInFile = len(all) > 0; !p.participantsInFile {
+	p.participantsInFile = len(all) > 0
+	if !p.participantsInFile {
 		all = slices.Clone(kind.agents)
 	}
 	var names, selected []string
@@ -208,7 +214,8 @@ func (p *program) selectParticipants(c debate.Config, s configFile, kind preset)
 	}
 	roles := kind.roles(c)
 	for name := range strings.SplitSeq(p.agents, ",") {
-		if name = strings.TrimSpace(name); name != "" {
+		name = strings.TrimSpace(name)
+		if name != "" {
 			selected = append(selected, name)
 		}
 	}

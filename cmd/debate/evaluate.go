@@ -118,7 +118,8 @@ func (p *program) buildArms(s configFile, o *debate.Options) (arms []eval.Arm, e
 		if err != nil {
 			return nil, err
 		}
-		if arms[i].Config, err = eval.Template(*configs[i]); err != nil {
+		arms[i].Config, err = eval.Template(*configs[i])
+		if err != nil {
 			err = exitErrorf(exitInput, "read arm %s: %w", arms[i].Name, err)
 		}
 	}
@@ -161,7 +162,8 @@ func (p *program) armConfig(text string) (name string, c debate.Config, own conf
 			"read arguments: --arm %s: want single, self-consistency:K, one of %s, or a configuration file",
 			text, strings.Join(sortedKeys(presets), ", "))
 	}
-	if own, err = readConfigFile(what); err == nil {
+	own, err = readConfigFile(what)
+	if err == nil {
 		c, err = p.buildConfig(own, "{{question}}")
 	}
 	return name, c, own, err

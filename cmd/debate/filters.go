@@ -136,10 +136,12 @@ func (t *timeFlag) Set(value string) (err error) {
 		t.Time = time.Now().Add(-time.Duration(n) * unit)
 		return nil
 	}
-	if t.Time, err = time.ParseInLocation(time.DateOnly, value, time.Local); err == nil {
+	t.Time, err = time.ParseInLocation(time.DateOnly, value, time.Local)
+	if err == nil {
 		return nil
 	}
-	if t.Time, err = time.Parse(time.RFC3339, value); err != nil {
+	t.Time, err = time.Parse(time.RFC3339, value)
+	if err != nil {
 		return errors.New("want a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or an age such as 12h or 30d")
 	}
 	return nil

@@ -99,7 +99,8 @@ func (p *program) editedTurn(d *debate.Debate) (key transcript.Key, text string,
 	case p.reply != "" && p.file != "":
 		return key, "", exitErrorf(exitInput, "fork debate %s: want one of --reply and --file", d.ID())
 	case p.file != "":
-		if text, err = readText("reply", p.file); err != nil {
+		text, err = readText("reply", p.file)
+		if err != nil {
 			return key, "", err
 		}
 	}

@@ -183,7 +183,8 @@ func (f form) askValue(path string, s field, optional bool) (any, error) {
 			return nil, err
 		}
 		if line == "/edit" && s.hint() == "" {
-			if line, err = f.edit(f.before[path]); err != nil {
+			line, err = f.edit(f.before[path])
+			if err != nil {
 				f.warnf("%v", err)
 				continue
 			}

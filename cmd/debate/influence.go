@@ -61,18 +61,23 @@ func (p *program) analysis(d *debate.Debate, s configFile, o *debate.Options) (a
 	}
 	if slices.Equal(f.items, []string{"all"}) {
 		a.Largest = math.MaxInt
-	} else if a.Items, err = p.omitted("items", f.items, r, c); err != nil {
+	} else {
+		a.Items, err = p.omitted("items", f.items, r, c)
+	}
+	if err != nil {
 		return a, err
 	}
 	if err := p.chooseModels(s, &c); err != nil {
 		return a, err
 	}
 	if len(p.judgeModels) > 0 {
-		if err := p.setRunModels(s, o, &c); err != nil {
-			return a, err
-		}
-		a.Judges, a.Prices = c.Judges, c.Prices
-	} else if o.Providers, _, err = p.openProviders(s, usedProviders(c)); err != nil {
+		err = p.setRunModels(s, o, &c)
+		a.Judges = c.Judges
+		a.Prices = c.Prices
+	} else {
+		o.Providers, _, err = p.openProviders(s, usedProviders(c))
+	}
+	if err != nil {
 		return a, err
 	}
 	if p.flagGiven["judge-temperature"] {

@@ -164,7 +164,8 @@ func (p *program) openProviders(s configFile, used []string) (opened map[string]
 		}
 		m.Model = cmp.Or(m.Model, p.env(strings.ToUpper(open.name)+"_MODEL"), open.model)
 		models[name] = m.Model
-		if opened[name], err = open.open(m, p.env); err != nil {
+		opened[name], err = open.open(m, p.env)
+		if err != nil {
 			return nil, nil, exitErrorf(exitInput, "connect provider %s: %w", name, err)
 		}
 	}

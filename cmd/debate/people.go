@@ -34,7 +34,8 @@ func (p *program) askPeople(d *debate.Debate) (again bool, err error) {
 		err, again = p.askDecision(d, r.Question), true
 	} else {
 		var list []debate.Asked
-		if list, err = d.Waiting(p.ctx); err != nil {
+		list, err = d.Waiting(p.ctx)
+		if err != nil {
 			return false, err
 		}
 		for _, a := range list {
@@ -81,7 +82,8 @@ func (p *program) askDecision(d *debate.Debate, q *debate.Question) error {
 			}
 			texts = append(texts, text)
 		}
-		if err = p.decide(d, q.ID, action, texts...); !p.showProblems(err) {
+		err = p.decide(d, q.ID, action, texts...)
+		if !p.showProblems(err) {
 			return err
 		}
 		if r, err := d.Result(p.ctx); err != nil || r.Question == nil || r.Question.ID != q.ID {

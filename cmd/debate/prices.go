@@ -127,7 +127,8 @@ func (p *program) setModels(s configFile, o *debate.Options, others []string, de
 		used = append(used, usedProviders(*c)...)
 	}
 	var models map[string]string
-	if o.Providers, models, err = p.openProviders(s, used); err != nil {
+	o.Providers, models, err = p.openProviders(s, used)
+	if err != nil {
 		return err
 	}
 	for _, c := range debates {
@@ -148,7 +149,8 @@ func (p *program) showPrices() error {
 	err := p.withConfigFile(func(s configFile) (err error) {
 		var inFile price.Prices
 		if raw, given := s.rest["prices"]; given {
-			if inFile, err = parsePrices(raw); err != nil {
+			inFile, err = parsePrices(raw)
+			if err != nil {
 				return malformedError(s.path, fmt.Errorf("prices: %w", err))
 			}
 		}

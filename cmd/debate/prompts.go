@@ -19,7 +19,8 @@ func (p *program) usePrompts(o *debate.Options, c *debate.Config) error {
 	folder := c.Labels[promptsLabel]
 	if p.prompts != "" {
 		var err error
-		if folder, err = filepath.Abs(p.prompts); err != nil {
+		folder, err = filepath.Abs(p.prompts)
+		if err != nil {
 			return fmt.Errorf("read prompts: %w", err)
 		}
 	}

@@ -48,7 +48,8 @@ func (p *program) exportRecord(s store.Store) error {
 	e, err := debate.NewEngine(o)
 	if err != nil {
 		fmt.Fprintf(p.stderr, "the record lacks the templates of --prompts: %s\n", printableLine(err.Error()))
-		if e, err = debate.NewEngine(debate.Options{Store: s}); err != nil {
+		e, err = debate.NewEngine(debate.Options{Store: s})
+		if err != nil {
 			return err
 		}
 	}
@@ -121,7 +122,8 @@ func (p *program) verifyRecord() error {
 		return err
 	}
 	if p.record.parent != "" {
-		if f.Parent, err = readRecord(p.record.parent); err != nil {
+		f.Parent, err = readRecord(p.record.parent)
+		if err != nil {
 			return err
 		}
 	}
@@ -153,7 +155,8 @@ func (p *program) publicKeys() (list []note.Verifier, err error) {
 		if b, err := os.ReadFile(key); err == nil {
 			text, what = string(b), key
 		}
-		if text = strings.TrimSpace(text); strings.HasPrefix(text, "PRIVATE+KEY+") {
+		text = strings.TrimSpace(text)
+		if strings.HasPrefix(text, "PRIVATE+KEY+") {
 			return nil, exitErrorf(exitInput,
 				"read public key: %s is a private key, use the public one, which debate keys writes to a file that ends in .pub", what)
 		}

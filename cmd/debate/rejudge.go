@@ -40,7 +40,8 @@ func (p *program) rejudgeDebate() error {
 			return err
 		}
 		again := debate.Rejudge{}
-		if again.Omit, err = p.omitted("omit", p.omit, r, c); err != nil {
+		again.Omit, err = p.omitted("omit", p.omit, r, c)
+		if err != nil {
 			return err
 		}
 		if len(p.judgeModels) > 0 {

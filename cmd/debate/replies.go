@@ -80,7 +80,8 @@ func (p *program) edit(text string) (string, error) {
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err != nil {
+	err = errors.Join(err, f.Close())
+	if err != nil {
 		return "", fmt.Errorf("edit reply: %w", err)
 	}
 	cmd := exec.CommandContext(p.ctx, words[0], append(words[1:], f.Name())...) //nolint:gosec // the user names the editor

@@ -27,7 +27,8 @@ func (p *program) continueDebate(d *debate.Debate, s configFile, o debate.Option
 	}
 	p.assignProviders(s, &c, "") // never the offline demo model, because real models took part in the debate
 	var models map[string]string
-	if o.Providers, models, err = p.openProviders(s, usedProviders(c)); err != nil {
+	o.Providers, models, err = p.openProviders(s, usedProviders(c))
+	if err != nil {
 		return err
 	}
 	isModel := func(a debate.Participant) bool { return !a.Human && !a.Disabled }
@@ -52,7 +53,8 @@ func (p *program) continueDebate(d *debate.Debate, s configFile, o debate.Option
 	if err != nil {
 		return err
 	}
-	if d, err = engine.Open(p.ctx, d.ID()); err != nil {
+	d, err = engine.Open(p.ctx, d.ID())
+	if err != nil {
 		return err
 	}
 	if err := p.confirmModels(d, s, c, models); err != nil {
@@ -134,7 +136,8 @@ func (p *program) configAt(d *debate.Debate, seq int64) (c debate.Config, err er
 		}
 		e, changed := m.Event.(debate.ConfigChanged)
 		if changed && (seq == 0 || e.Seq <= seq) {
-			if c, err = engine.ParseConfig(e.Config); err != nil {
+			c, err = engine.ParseConfig(e.Config)
+			if err != nil {
 				return c, err
 			}
 		}

@@ -51,7 +51,8 @@ func (p *program) chooseScores(own arbitration.Protocol) (map[string]float64, er
 			exampleScores(own))
 	case text == "":
 		var err error
-		if text, err = p.ask("Scores of the evaluation, such as " + exampleScores(own) + ": "); err != nil {
+		text, err = p.ask("Scores of the evaluation, such as " + exampleScores(own) + ": ")
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +60,8 @@ func (p *program) chooseScores(own arbitration.Protocol) (map[string]float64, er
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, _ := strings.Cut(part, "=")
 		score, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		if name = strings.TrimSpace(name); err != nil || name == "" {
+		name = strings.TrimSpace(name)
+		if err != nil || name == "" {
 			return nil, exitErrorf(exitInput,
 				"read scores: %q is not a score, want NAME=NUMBER, such as %s", strings.TrimSpace(part), exampleScores(own))
 		}

@@ -21,28 +21,20 @@ func (p *program) newDebate() error {
 	var c debate.Config
 	var o debate.Options
 	err = p.withConfigFile(func(s configFile) (err error) {
-		p.chooseStore(s)
-		if c, err = p.buildConfig(s, topic); err == nil {
-			if err = p.takeSeats(&c); err != nil {
-				return err
-			}
-			err = p.checkPass(c.Protocol)
-			if err != nil {
-				return err
-			}
-			if err = p.chooseModels(s, &c); err == nil {
-				err = p.setModels(s, &o, nil, &c)
-			}
-			if err == nil {
-				err = p.addDocuments(s, &c, &o)
-			}
+		c, err = p.configure(s, topic)
+		if err != nil {
+			return err
 		}
-		return err
+		err = p.setModels(s, &o, nil, &c)
+		if err != nil {
+			return err
+		}
+		return p.addDocuments(s, &c, &o)
 	})
-	if err == nil {
-		err = p.usePrompts(&o, &c)
-	}
 	if err != nil {
+		return err
+	}
+	if err := p.usePrompts(&o, &c); err != nil {
 		return err
 	}
 	if err := p.needDocuments(c); err != nil {
@@ -80,6 +72,22 @@ func (p *program) newDebate() error {
 	return p.runDebate(d)
 }
 
+// configure returns the configuration of a new debate, with its seats and the names of its models.
+func (p *program) configure(s configFile, topic string) (debate.Config, error) {
+	p.chooseStore(s)
+	c, err := p.buildConfig(s, topic)
+	if err != nil {
+		return c, err
+	}
+	if err := p.takeSeats(&c); err != nil {
+		return c, err
+	}
+	if err := p.checkPass(c.Protocol); err != nil {
+		return c, err
+	}
+	return c, p.chooseModels(s, &c)
+}
+
 // runDebate runs a debate until it ends, is interrupted or waits for somebody else, and writes the result. When it waits
 // for people at this terminal, it asks them.
 func (p *program) runDebate(d *debate.Debate) error {
@@ -90,7 +98,8 @@ func (p *program) runDebate(d *debate.Debate) error {
 	var failed error
 	for again := true; again; {
 		failed = p.drive(d, v)
-		if again, err = p.askPeople(d); err != nil {
+		again, err = p.askPeople(d)
+		if err != nil {
 			return err
 		}
 		if again {
@@ -163,7 +172,8 @@ func (p *program) drive(d *debate.Debate, v *view.View) (failed error) {
 		}
 	}()
 	for event, err := range d.Run(ctx) {
-		if failed = err; err == nil {
+		failed = err
+		if err == nil {
 			v.Show(event)
 		}
 	}

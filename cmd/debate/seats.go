@@ -31,7 +31,8 @@ func (p *program) checkSeats(c debate.Config) error {
 		if a.Disabled {
 			continue
 		}
-		if all = append(all, a.Name); a.Human {
+		all = append(all, a.Name)
+		if a.Human {
 			people = append(people, a.Name)
 		}
 	}

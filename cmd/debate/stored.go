@@ -219,7 +219,8 @@ func (p *program) exportDebate() error {
 	}
 	var j *archive.Journal
 	err := p.withStore(func(_ configFile, o debate.Options) (err error) {
-		if err = p.completeID(o.Store.List(p.ctx, store.Query{})); err != nil {
+		err = p.completeID(o.Store.List(p.ctx, store.Query{}))
+		if err != nil {
 			return err
 		}
 		if p.record.file != "" {

@@ -69,7 +69,8 @@ func TestAnInterruptedDebateIsResumed(t *testing.T) {
 	interrupted, paused := make(chan struct{}), make(chan struct{})
 	calls := 0
 	env := server(t, func(n int, _ http.ResponseWriter, prompt string) string {
-		if calls = n + 1; n == 2 {
+		calls = n + 1
+		if n == 2 {
 			close(interrupted)
 			<-paused
 		}

@@ -51,13 +51,16 @@ func (p *program) playTournament() error {
 
 // tournamentConfig returns the configuration of a tournament, with its players as participants, and opens their providers.
 func (p *program) tournamentConfig(s configFile, o *debate.Options) (c debate.Config, err error) {
-	if c, err = p.buildConfig(s, "a motion"); err != nil {
+	c, err = p.buildConfig(s, "a motion")
+	if err != nil {
 		return c, err
 	}
-	if err = p.chooseModels(s, &c); err != nil {
+	err = p.chooseModels(s, &c)
+	if err != nil {
 		return c, err
 	}
-	if err = p.setRunModels(s, o, &c); err == nil {
+	err = p.setRunModels(s, o, &c)
+	if err == nil {
 		err = p.usePrompts(o, &c)
 	}
 	return c, err
@@ -68,7 +71,8 @@ func readTournament(path string) (f tournamentFile, s configFile, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return f, s, exitErrorf(exitInput, "read tournament: %w", err)
 	}
-	if s, err = readConfigFile(path); err != nil {
+	s, err = readConfigFile(path)
+	if err != nil {
 		return f, s, err
 	}
 	f.name, f.families = baseName(path), map[string]string{}
@@ -124,7 +128,8 @@ func (f *tournamentFile) compose(path string, s configFile, judges []json.RawMes
 			f.families[own.Name] = own.Family
 			delete(fields, "family")
 			var err error
-			if list[i], err = json.Marshal(fields); err != nil {
+			list[i], err = json.Marshal(fields)
+			if err != nil {
 				return fmt.Errorf("compose configuration: %w", err)
 			}
 		}

@@ -50,7 +50,8 @@ func readConcluded(ctx context.Context, e *debate.Engine, id string) (c conclude
 			return c, err
 		}
 		if changed, ok := m.Event.(debate.ConfigChanged); ok && changed.Seq <= c.before {
-			if c.config, err = e.ParseConfig(changed.Config); err != nil {
+			c.config, err = e.ParseConfig(changed.Config)
+			if err != nil {
 				return c, err
 			}
 		}

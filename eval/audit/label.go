@@ -158,7 +158,8 @@ func (r *labeler) draw(ctx context.Context) error {
 			c = r.pairConfig(*q)
 		}
 		var err error
-		if q.config, err = r.runs().Labeled(c, map[string]string{labelItem: q.id}, q.id, r.Judge); err != nil {
+		q.config, err = r.runs().Labeled(c, map[string]string{labelItem: q.id}, q.id, r.Judge)
+		if err != nil {
 			return err
 		}
 	}

@@ -32,7 +32,8 @@ func (a *Audit) measure(o debate.Options, run func(eval.Evaluation) (*eval.Repor
 	hashes := make([]string, len(a.Judges))
 	for i, j := range a.Judges {
 		var err error
-		if hashes[i], err = promptsOf(j.Config, o); err != nil {
+		hashes[i], err = promptsOf(j.Config, o)
+		if err != nil {
 			return nil, fmt.Errorf("read prompts of judge %s: %w", j.Name, err)
 		}
 	}
@@ -76,10 +77,13 @@ func (a *Audit) report(ran *eval.Report, all []seen, hashes []string) *Report {
 	}
 	if a.Target > 0 {
 		c, err := agreement.Calibrate(a.items(all), a.Target, a.names()...)
-		if err == nil {
+		switch {
+		case err == nil:
 			p.Calibration = &c
-		} else if p.Refused = err.Error(); errors.Is(err, agreement.ErrRefused) {
+		case errors.Is(err, agreement.ErrRefused):
 			p.Refused = refusal(err)
+		default:
+			p.Refused = err.Error()
 		}
 	}
 	p.Summary = p.sentences()

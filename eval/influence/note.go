@@ -40,7 +40,8 @@ func (p *Report) note() (list []mark) {
 		}
 		m := mark{e.Items[0].Keys[0].String(), text}
 		raw, _ := json.Marshal(m) // texts always encode
-		if room -= len(raw) + 1; room < 0 {
+		room -= len(raw) + 1
+		if room < 0 {
 			break
 		}
 		list = append(list, m)

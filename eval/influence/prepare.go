@@ -59,7 +59,8 @@ func (r *runner) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.debate, err = d.Result(ctx); err != nil {
+	r.debate, err = d.Result(ctx)
+	if err != nil {
 		return err
 	}
 	for m, err := range d.Replay(ctx) {
@@ -67,7 +68,8 @@ func (r *runner) load(ctx context.Context) error {
 			return err
 		}
 		if c, ok := m.Event.(debate.ConfigChanged); ok {
-			if r.config, err = r.Engine.ParseConfig(c.Config); err != nil {
+			r.config, err = r.Engine.ParseConfig(c.Config)
+			if err != nil {
 				return err
 			}
 		}
@@ -89,7 +91,8 @@ func (r *runner) prepare() error {
 		}
 	}
 	var known bool
-	if r.outcome, known = outcomeOf(r.debate, r.deciding); len(r.calls) == 0 {
+	r.outcome, known = outcomeOf(r.debate, r.deciding)
+	if len(r.calls) == 0 {
 		return errors.New("no judge decides it")
 	} else if !known || !r.outcome.wins && len(r.outcome.scores) == 0 {
 		return fmt.Errorf("its judges neither name a winner nor give scores: the protocol is %s", r.config.Protocol.Name())

@@ -44,7 +44,8 @@ type Judgment struct {
 // read sets what the game's debate says: in the verdicts of its judges, or if the protocol has none in its outcome.
 func (g *Game) read(r *debate.Result, verdicts bool) {
 	g.State, g.ProUsage, g.ConUsage = r.State, r.Sides[sidePro].Usage, r.Sides[sideCon].Usage
-	if g.Failed = runs.FailureOf(r); g.Failed != "" {
+	g.Failed = runs.FailureOf(r)
+	if g.Failed != "" {
 		return
 	}
 	if !verdicts {

@@ -178,7 +178,8 @@ func (r *runner) play(ctx context.Context, p pair) (whole bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if _, err = r.Drive(ctx, c); err != nil || r.Stopped() {
+		_, err = r.Drive(ctx, c)
+		if err != nil || r.Stopped() {
 			return false, err
 		}
 	}

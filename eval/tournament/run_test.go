@@ -223,7 +223,8 @@ func TestLimitsAndStops(t *testing.T) {
 	stop := make(chan struct{})
 	var seen []progress.Tasks
 	tt.Stop, tt.Progress = stop, func(p progress.Tasks) {
-		if seen = append(seen, p); len(seen) == 10 {
+		seen = append(seen, p)
+		if len(seen) == 10 {
 			close(stop)
 		}
 	}

@@ -36,7 +36,8 @@ func readDOCX(ctx context.Context, data []byte) (string, error) {
 			continue
 		}
 		err = writeText(ctx, &b, io.LimitReader(part, maxXML+1))
-		if err = errors.Join(err, part.Close()); err != nil {
+		err = errors.Join(err, part.Close())
+		if err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
 		}
 		b.WriteString("\n")

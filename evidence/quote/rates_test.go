@@ -170,7 +170,8 @@ func measure(t *testing.T, name string, prepared *Text, each int, present, absen
 			}
 		}
 		t.Logf("%-12s %-24s %4d quotes, %d wrong", name, c.name, made, wrong)
-		if quotes += made; want {
+		quotes += made
+		if want {
 			all, found = all+made, found+made-wrong
 		} else {
 			accepted += wrong

@@ -76,7 +76,8 @@ func New(ctx context.Context, texts map[string]string, o Options) (*Index, error
 		list[i] = p.Text
 	}
 	var err error
-	if x.vectors, err = o.Embed(ctx, list); err == nil && len(x.vectors) != len(list) {
+	x.vectors, err = o.Embed(ctx, list)
+	if err == nil && len(x.vectors) != len(list) {
 		err = fmt.Errorf("%d vectors for %d passages", len(x.vectors), len(list))
 	}
 	if err != nil {

@@ -152,7 +152,8 @@ func (t *translator) end(k transcript.Key) {
 func (t *translator) callTools(calls []tool.Record) {
 	for _, c := range calls {
 		done, sent := t.called[c.ID]
-		if t.called[c.ID] = c.Done; !sent {
+		t.called[c.ID] = c.Done
+		if !sent {
 			t.send(event{Type: "TOOL_CALL_START", ToolCall: c.ID, Tool: c.Name}, event{Type: "TOOL_CALL_ARGS", ToolCall: c.ID, Delta: string(c.Arguments)},
 				event{Type: "TOOL_CALL_END", ToolCall: c.ID})
 		}

@@ -54,7 +54,8 @@ func conversation(list []message) (topic, background string, err error) {
 	if last < 0 || list[last].Role != "user" {
 		return "", "", errors.New("the last message is not from the user")
 	}
-	if topic, err = list[last].text(); err != nil {
+	topic, err = list[last].text()
+	if err != nil {
 		return "", "", err
 	}
 	var before []string

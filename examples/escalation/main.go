@@ -72,7 +72,8 @@ func (e *escalation) run(ctx context.Context, p *console.Program) error {
 		// All models answer anew, without the arguments of the pair, so that these cannot sway the others before they answer.
 		config := e.config(e.models, vote.Protocol{Extract: e.extract, Unanimity: vote.Stop}, 2)
 		config.Judges = []debate.Participant{{Name: "Judge", Model: e.models[0]}} // decides a tie
-		if result, err = p.Debate(ctx, config, e.options); err != nil {
+		result, err = p.Debate(ctx, config, e.options)
+		if err != nil {
 			return err
 		}
 		stage, replies = fmt.Sprintf("the pair did not agree; %d models voted", len(e.models)), replies+result.Total.Turns

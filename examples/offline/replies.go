@@ -126,7 +126,8 @@ func (p prompt) choice() scripted.Values {
 func (p prompt) audience() scripted.Values {
 	side := "undecided"
 	if len(p.own) > 0 {
-		if side = "against"; p.hasOddName() {
+		side = "against"
+		if p.hasOddName() {
 			side = "for"
 		}
 	}
@@ -267,7 +268,8 @@ func (p prompt) ballot() scripted.Values {
 	reasoning := fmt.Sprintf("As an offline demo model, %s chooses an answer by its name in round %d.", p.name, p.round)
 	for _, o := range voteAnswers {
 		if strings.Contains(p.system, o.asked) {
-			if answer = o.no; p.hasOddName() {
+			answer = o.no
+			if p.hasOddName() {
 				answer = o.yes
 			}
 			break
@@ -280,7 +282,8 @@ func (p prompt) ballot() scripted.Values {
 	}
 	for _, s := range p.others {
 		other := labeledLine(s.text, "Answer: ")
-		if votes[other]++; votes[other] > votes[answer] {
+		votes[other]++
+		if votes[other] > votes[answer] {
 			answer, confidence = other, 70
 			reasoning = fmt.Sprintf("As an offline demo model, %s follows the majority in round %d.", p.name, p.round)
 		}
@@ -294,7 +297,8 @@ func (p prompt) decision() scripted.Values {
 	best := ""
 	for _, s := range p.others {
 		answer := labeledLine(s.text, "Answer: ")
-		if votes[answer]++; who[answer] == "" {
+		votes[answer]++
+		if who[answer] == "" {
 			who[answer] = s.name
 		}
 		if best == "" || votes[answer] > votes[best] {

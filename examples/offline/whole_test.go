@@ -282,7 +282,8 @@ func endsWhenNothingIsNew(t *testing.T, r *debate.Result, rounds int) {
 			continue
 		}
 		for _, w := range strings.FieldsFunc(strings.ToLower(turn.Text), func(c rune) bool { return !unicode.IsLetter(c) }) {
-			if all[turn.Round]++; !known[w] {
+			all[turn.Round]++
+			if !known[w] {
 				fresh[turn.Round]++
 			}
 			known[w] = true

@@ -33,7 +33,8 @@ func (a *Agent) Execute(ctx context.Context, ec *a2asrv.ExecutorContext) iter.Se
 			return
 		}
 		out, err := a.reply(ctx, ec.TaskID, ec.Message)
-		if err = explain(err); errors.Is(err, a2a.ErrInvalidParams) {
+		err = explain(err)
+		if errors.Is(err, a2a.ErrInvalidParams) {
 			yield(statusEvent(ec, out, "", err.Error()+"\n\n"), nil)
 		} else if err != nil {
 			yield(nil, err)
@@ -100,7 +101,8 @@ func (a *Agent) reply(ctx context.Context, id a2a.TaskID, m *a2a.Message) (debat
 		}
 	}
 	var input map[string]any
-	if err = json.Unmarshal(raw, &input); err == nil {
+	err = json.Unmarshal(raw, &input)
+	if err == nil {
 		input["id"] = string(id)
 		raw, err = json.Marshal(input)
 	}
@@ -149,7 +151,8 @@ func (a *Agent) execute(id a2a.TaskID) (end func()) {
 	return func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if a.executing[id]--; a.executing[id] == 0 {
+		a.executing[id]--
+		if a.executing[id] == 0 {
 			delete(a.executing, id)
 		}
 	}
@@ -239,7 +242,8 @@ func (a *Agent) task(ctx context.Context, labels map[string]string, id a2a.TaskI
 	status, err := d.Status(ctx)
 	out, err2 := set.Result(ctx, d.ID())
 	turns, err3 := set.Transcript(ctx, d.ID())
-	if err = cmp.Or(err, err2, err3); err != nil {
+	err = cmp.Or(err, err2, err3)
+	if err != nil {
 		return nil, explain(err)
 	}
 	t := summary(status)

@@ -72,7 +72,8 @@ func (h handler) SendMessage(ctx context.Context, r *a2a.SendMessageRequest) (a2
 			return nil, err
 		}
 		id = event.TaskInfo().TaskID
-		if last, _ = event.(*a2a.TaskStatusUpdateEvent); r.Config != nil && r.Config.ReturnImmediately {
+		last, _ = event.(*a2a.TaskStatusUpdateEvent)
+		if r.Config != nil && r.Config.ReturnImmediately {
 			break
 		}
 	}
@@ -142,7 +143,8 @@ func (h handler) begin(ctx context.Context, m *a2a.Message) (ec *a2asrv.Executor
 	labels := h.agent.labels(ctx)
 	ec = &a2asrv.ExecutorContext{Message: m, TaskID: m.TaskID}
 	if m.TaskID == "" {
-		if ec.TaskID, err = taskID(m, labels[userLabel]); err != nil {
+		ec.TaskID, err = taskID(m, labels[userLabel])
+		if err != nil {
 			return nil, false, err
 		}
 		ec.ContextID = cmp.Or(m.ContextID, string(ec.TaskID)) // the same for a message that is repeated at once
@@ -156,7 +158,8 @@ func (h handler) begin(ctx context.Context, m *a2a.Message) (ec *a2asrv.Executor
 		}
 		return ec, false, nil
 	}
-	if ec.StoredTask, err = h.agent.task(ctx, labels, m.TaskID); err != nil {
+	ec.StoredTask, err = h.agent.task(ctx, labels, m.TaskID)
+	if err != nil {
 		return nil, false, err
 	}
 	ec.ContextID = ec.StoredTask.ContextID

@@ -79,7 +79,8 @@ func (s tasks) List(ctx context.Context, r *a2a.ListTasksRequest) (*a2a.ListTask
 		}
 		t := summary(all[i])
 		if r.IncludeArtifacts {
-			if t, err = s.agent.task(ctx, q.Labels, t.ID); err != nil {
+			t, err = s.agent.task(ctx, q.Labels, t.ID)
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -107,7 +108,8 @@ func parsePageToken(token string) (last store.Status, err error) {
 	if err == nil {
 		last.Updated, err = time.Parse(time.RFC3339Nano, at)
 	}
-	if last.ID = id; err != nil || id == "" {
+	last.ID = id
+	if err != nil || id == "" {
 		return last, refuse("pageToken: it is not valid, use the nextPageToken of the page before")
 	}
 	return last, nil

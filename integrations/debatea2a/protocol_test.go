@@ -214,7 +214,8 @@ func TestAMessageThatIsRepeatedAtOnceStartsOneDebate(t *testing.T) {
 		again := *r // the client writes to it
 		group.Go(func() {
 			var result a2a.SendMessageResult
-			if result, errs[i] = c.SendMessage(t.Context(), &again); errs[i] == nil {
+			result, errs[i] = c.SendMessage(t.Context(), &again)
+			if errs[i] == nil {
 				ids[i] = result.(*a2a.Task).ID
 			}
 		})
@@ -449,7 +450,8 @@ func (r *receiver) until(t *testing.T, state a2a.TaskState) (list []string) {
 	for {
 		select {
 		case got := <-r.got:
-			if list = append(list, got); got == string(state) {
+			list = append(list, got)
+			if got == string(state) {
 				return list
 			}
 		case <-time.After(2 * time.Minute):

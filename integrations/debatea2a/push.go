@@ -91,7 +91,8 @@ func (a *Agent) setNotified(id a2a.TaskID, on bool) (changed bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	changed = a.notified[id] != on
-	if a.notified[id] = true; !on {
+	a.notified[id] = true
+	if !on {
 		delete(a.notified, id)
 	}
 	return changed

@@ -106,7 +106,8 @@ func event(ctx agent.InvocationContext, name, key string, p debatetool.Progress)
 		e.Author, e.Partial, e.Content = p.Turn.Actor, true, genai.NewContentFromText(p.Turn.Said(), genai.RoleModel)
 	case p.Output != nil:
 		e.Author, e.Content = name, genai.NewContentFromText(p.Output.Text(), genai.RoleModel)
-		if e.Actions.StateDelta[key] = ""; p.Output.Next != "" {
+		e.Actions.StateDelta[key] = ""
+		if p.Output.Next != "" {
 			e.Actions.StateDelta[key] = p.ID
 		}
 	default:

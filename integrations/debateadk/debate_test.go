@@ -63,7 +63,8 @@ func (c conversation) say(t *testing.T, text string) (authors []string, last str
 		}
 		authors = append(authors, e.Author)
 		c.texts[e.Content.Parts[0].Text] = true
-		if last = e.Content.Parts[0].Text; e.Author == "" {
+		last = e.Content.Parts[0].Text
+		if e.Author == "" {
 			require.Fail(t, "an event without an author")
 		}
 	}

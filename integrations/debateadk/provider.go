@@ -94,7 +94,8 @@ func (h *hearer) hear(r *model.LLMResponse) error {
 		h.open, h.said = true, h.said+c.Text
 	case h.open: // the whole message repeats the pieces
 		rest, same := strings.CutPrefix(c.Text, h.said)
-		if c = (adapter.Chunk{}); same {
+		c = (adapter.Chunk{})
+		if same {
 			c.Text = rest
 		}
 		h.open, h.said = false, ""
@@ -144,7 +145,8 @@ func FromAgent(a agent.Agent) providers.Provider {
 		}
 		for _, c := range list[:len(list)-1] {
 			e := session.NewEvent(ctx, "")
-			if e.Author, e.LLMResponse.Content = genai.RoleUser, c; c.Role == genai.RoleModel {
+			e.Author, e.LLMResponse.Content = genai.RoleUser, c
+			if c.Role == genai.RoleModel {
 				e.Author = a.Name()
 			}
 			if err := services.AppendEvent(ctx, created.Session, e); err != nil {

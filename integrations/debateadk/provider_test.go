@@ -68,7 +68,8 @@ func (f *fake) play(ctx context.Context, r providertest.Reply, stream bool, yiel
 	}
 	for _, p := range pieces {
 		m := part(p)
-		if m.Partial = true; stream && !yield(m, nil) {
+		m.Partial = true
+		if stream && !yield(m, nil) {
 			return
 		}
 	}

@@ -66,7 +66,8 @@ func schemaOf(s *genai.Schema) map[string]any {
 	for _, own := range []string{"example", "nullable", "propertyOrdering", "featureSelectionPreference"} {
 		delete(out, own)
 	}
-	if out["type"] = strings.ToLower(string(s.Type)); s.Nullable != nil && *s.Nullable {
+	out["type"] = strings.ToLower(string(s.Type))
+	if s.Nullable != nil && *s.Nullable {
 		out["type"] = []any{out["type"], "null"}
 	}
 	if s.Type == genai.TypeUnspecified || s.Type == "" {

@@ -102,14 +102,16 @@ func replyOf(data any) (r debatetool.Reply, err error) {
 	switch data := data.(type) {
 	case nil:
 	case string:
-		if r.Text = strings.TrimSpace(data); r.Text == "" {
+		r.Text = strings.TrimSpace(data)
+		if r.Text == "" {
 			err = errors.New("the text is empty; give the person's reply, or resume without data")
 		}
 	case debatetool.Reply, *debatetool.Reply, map[string]any:
 		raw, failed := json.Marshal(data)
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.DisallowUnknownFields()
-		if err = cmp.Or(failed, d.Decode(&r)); err != nil {
+		err = cmp.Or(failed, d.Decode(&r))
+		if err != nil {
 			err = fmt.Errorf("decode the fields of a reply: %w", err)
 		}
 	default:

@@ -99,7 +99,8 @@ func (f *fake) Generate(ctx context.Context, input []*schema.Message, options ..
 	var all []*schema.Message
 	var err error
 	play(ctx, f.next(input, options), func(m *schema.Message, e error) bool {
-		if err = e; e == nil {
+		err = e
+		if e == nil {
 			all = append(all, m)
 		}
 		return false

@@ -54,7 +54,8 @@ func (c *Client) List(ctx context.Context, q store.Query) iter.Seq2[store.Status
 				}
 			}
 			if left > 0 {
-				if left -= len(p.Items); left <= 0 {
+				left -= len(p.Items)
+				if left <= 0 {
 					return
 				}
 			}
@@ -350,7 +351,8 @@ const maxProblem = 1 << 20
 func readProblem(res *http.Response) *Problem {
 	p := &Problem{}
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))
-	if err = errors.Join(err, json.Unmarshal(b, p)); err != nil || p.Title == "" {
+	err = errors.Join(err, json.Unmarshal(b, p))
+	if err != nil || p.Title == "" {
 		p = &Problem{Title: http.StatusText(res.StatusCode)}
 	}
 	p.Status = res.StatusCode

@@ -86,7 +86,8 @@ func (c *connections) forget(conn net.Conn) {
 func (c *connections) makeRoom(full bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.full = full; !full {
+	c.full = full
+	if !full {
 		return
 	}
 	var longest net.Conn

@@ -73,7 +73,8 @@ func (c *call) reply() error {
 
 // speakFor takes the seat of the actor of a step. It returns an error if the principal may not have it.
 func (c *call) speakFor(key transcript.Key) error {
-	if c.access.Seat = key.Actor; c.access.Seat == "" {
+	c.access.Seat = key.Actor
+	if c.access.Seat == "" {
 		return invalid("key.actor", "it is empty, use the key of what is asked")
 	}
 	return c.allow()

@@ -39,7 +39,8 @@ func (c *call) events() error {
 		list, rest, changed, ended := f.next(from, after)
 		from = rest
 		for _, one := range list {
-			if ok = out.write(one.text); !ok {
+			ok = out.write(one.text)
+			if !ok {
 				return nil
 			}
 		}

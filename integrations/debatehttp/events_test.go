@@ -179,7 +179,8 @@ func TestAViewerOfWhatStandsStill(t *testing.T) {
 		m, more := v.next()
 		require.True(t, more)
 		change, ok := m.event.(debate.StateChanged)
-		if last = m; ok && change.To == fsm.Error {
+		last = m
+		if ok && change.To == fsm.Error {
 			break
 		}
 	}

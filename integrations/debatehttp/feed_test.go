@@ -136,7 +136,8 @@ func waitForEnd(t *testing.T, f *feed) {
 	t.Helper()
 	for from := 0; ; {
 		list, rest, changed, ended := f.next(from, 0)
-		if from = rest; ended {
+		from = rest
+		if ended {
 			return
 		}
 		if len(list) > 0 {

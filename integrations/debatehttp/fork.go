@@ -40,7 +40,8 @@ type forkRequest struct {
 func (c *call) edits(body forkRequest) (e debate.Edits, err error) {
 	e = debate.Edits{ID: body.ID, Labels: body.Labels, Turn: body.Turn, Reply: body.Reply, Silent: body.Silent}
 	if again := body.Rejudge; again != nil {
-		if e.ID = cmp.Or(e.ID, again.ID); e.Labels == nil {
+		e.ID = cmp.Or(e.ID, again.ID)
+		if e.Labels == nil {
 			e.Labels = again.Labels
 		}
 		if hasConfig := len(body.Config) > 0 && string(body.Config) != "null"; hasConfig || body.Seq != 0 || body.Turn != (transcript.Key{}) || body.Reply != "" || !body.Silent.IsZero() {

@@ -156,7 +156,8 @@ func (c *call) run(r route) error {
 	if err != nil {
 		return unauthenticated(err)
 	}
-	if c.query, err = url.ParseQuery(c.r.URL.RawQuery); err != nil {
+	c.query, err = url.ParseQuery(c.r.URL.RawQuery)
+	if err != nil {
 		return problem("invalid", "the query is not valid: %v", err)
 	}
 	if p := unknownParameters(c.query, r.parameters); p != nil && !strings.HasPrefix(r.path, chatPath) { // OpenAI clients may send some

@@ -286,7 +286,8 @@ func TestADebateWithTheIDOfADeletedOne(t *testing.T) {
 	var topics []string
 	var last error
 	for ev, err := range client("ann").Watch(t.Context(), "cars", "", 0) {
-		if last = err; err != nil {
+		last = err
+		if err != nil {
 			break
 		}
 		change, ok := ev.(debate.ConfigChanged)

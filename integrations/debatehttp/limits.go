@@ -80,7 +80,8 @@ func (a *limitedAnswer) Write(b []byte) (n int, err error) {
 		piece := b[n:min(n+pieceSize, len(b))]
 		a.limit()
 		m, err := a.ResponseWriter.Write(piece)
-		if n += m; err != nil || n == len(b) {
+		n += m
+		if err != nil || n == len(b) {
 			return n, err //nolint:wrapcheck // a transparent writer
 		}
 	}

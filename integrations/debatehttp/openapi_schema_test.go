@@ -183,7 +183,8 @@ func (b *schemaBook) readTypes(path string, d *ast.GenDecl) {
 			continue
 		}
 		name := path + "." + typ.Name.Name + "."
-		if b.comments[name] = paragraph(typ.Doc); b.comments[name] == "" && len(d.Specs) == 1 {
+		b.comments[name] = paragraph(typ.Doc)
+		if b.comments[name] == "" && len(d.Specs) == 1 {
 			b.comments[name] = paragraph(d.Doc)
 		}
 		fields, ok := typ.Type.(*ast.StructType)

@@ -357,7 +357,8 @@ var strictDocument = sync.OnceValues(func() (*jsonschema.Compiler, error) {
 			schemas[name] = strict(one)
 		}
 	}
-	if text, err = json.Marshal(doc); err != nil {
+	text, err = json.Marshal(doc)
+	if err != nil {
 		return nil, err
 	}
 	c := jsonschema.NewCompiler()

@@ -134,7 +134,8 @@ func untilState(t *testing.T, v *viewer, want fsm.State) (last message) {
 	t.Helper()
 	for {
 		seen := v.until("state")
-		if last = seen[len(seen)-1]; last.event.(debate.StateChanged).To == want {
+		last = seen[len(seen)-1]
+		if last.event.(debate.StateChanged).To == want {
 			return last
 		}
 	}

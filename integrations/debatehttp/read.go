@@ -280,12 +280,14 @@ func queryOf(v url.Values) (q store.Query, err error) {
 	q.UpdatedSince, q.UpdatedBefore = p.time("updated_since"), p.time("updated_before")
 	q.Limit = defaultPage
 	if text := v.Get("limit"); text != "" {
-		if q.Limit, err = strconv.Atoi(text); err != nil || q.Limit < 1 || q.Limit > maxPage {
+		q.Limit, err = strconv.Atoi(text)
+		if err != nil || q.Limit < 1 || q.Limit > maxPage {
 			p.add("limit", "%q is not between 1 and %d", text, maxPage)
 		}
 	}
 	if text := v.Get("cursor"); text != "" {
-		if q.CreatedBefore, q.BeforeID, err = readCursor(text); err != nil {
+		q.CreatedBefore, q.BeforeID, err = readCursor(text)
+		if err != nil {
 			p.add("cursor", "%q is not the value next of a page", text)
 		}
 	}
@@ -308,7 +310,8 @@ func (p *parameters) add(field, format string, args ...any) {
 func (p *parameters) time(name string) (at time.Time) {
 	if text := p.values.Get(name); text != "" {
 		var err error
-		if at, err = time.Parse(time.RFC3339Nano, text); err != nil {
+		at, err = time.Parse(time.RFC3339Nano, text)
+		if err != nil {
 			p.add(name, "%q is not a time, use one such as %q", text, "2026-01-31T15:04:05Z")
 		}
 	}

@@ -113,7 +113,8 @@ func TestTheServiceEndsWhateverClientsDo(t *testing.T) {
 				var client net.Conn
 				l := &pipes{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
 				connect := func() { client = l.dial() }
-				if l.onClose = func() {}; tt.late {
+				l.onClose = func() {}
+				if tt.late {
 					l.onClose = connect
 				} else {
 					connect()

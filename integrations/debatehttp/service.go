@@ -117,7 +117,8 @@ func (s *service) open(ctx context.Context, id string) (d *debate.Debate, status
 			delete(s.debates, id)
 		}
 	})
-	if d, err = h.open(ctx, s.engine, id); err == nil {
+	d, err = h.open(ctx, s.engine, id)
+	if err == nil {
 		status, err = d.Status(ctx)
 	}
 	if err != nil {
@@ -281,7 +282,8 @@ func (c *call) config() (cfg debate.Config, err error) {
 	if err != nil {
 		return cfg, err
 	}
-	if cfg, err = c.engine.ParseConfig(bytes.TrimSpace(b)); err == nil {
+	cfg, err = c.engine.ParseConfig(bytes.TrimSpace(b))
+	if err == nil {
 		return cfg, nil
 	}
 	if _, ok := errors.AsType[*debate.Problems](err); ok {

@@ -239,7 +239,8 @@ func (v *viewer) until(kind string) (read []message) {
 	for {
 		m, more := v.next()
 		require.True(v.t, more, "the stream ended after %d events", len(read))
-		if read = append(read, m); m.kind == kind {
+		read = append(read, m)
+		if m.kind == kind {
 			return read
 		}
 	}

@@ -35,7 +35,8 @@ func (s *server) handler(t debatetool.Tool) mcp.ToolHandler {
 			return out, nil, err
 		}
 		if t.Name() == "debate" && mayElicit(r) {
-			if run = c.asking; r.ProtocolVersion() >= sinceRounds {
+			run = c.asking
+			if r.ProtocolVersion() >= sinceRounds {
 				run = c.inRounds
 			}
 		}
@@ -153,12 +154,14 @@ func (c *call) inRounds(ctx context.Context) (out debatetool.Output, asked mcp.I
 			}
 			answered = answered || took
 		}
-		if out, err = c.tools.Result(ctx, p.RequestState); err != nil || answered && out.Status == "failed" {
+		out, err = c.tools.Result(ctx, p.RequestState)
+		if err != nil || answered && out.Status == "failed" {
 			return out, nil, err
 		}
 		input = continuation(p.RequestState)
 	}
-	if out, err = c.run(ctx, input); err == nil && answered { // otherwise the people do not want to be asked now
+	out, err = c.run(ctx, input)
+	if err == nil && answered { // otherwise the people do not want to be asked now
 		asked = requestsFor(out)
 	}
 	return out, asked, err

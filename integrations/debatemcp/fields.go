@@ -62,7 +62,8 @@ func requestsFor(out debatetool.Output) mcp.InputRequestMap {
 			schema.Required = []string{"action"}
 		case len(a.Schema) > 0:
 			var flat bool
-			if schema, flat = flatFields(a.Schema); !flat {
+			schema, flat = flatFields(a.Schema)
+			if !flat {
 				continue
 			}
 			key = structured + a.Step

@@ -137,7 +137,8 @@ func (l *limiter) makeRoom() bool {
 		if !known { // it is opening
 			continue
 		}
-		if live[s.ID()] = u; u.closing {
+		live[s.ID()] = u
+		if u.closing {
 			continue
 		}
 		n++

@@ -64,7 +64,8 @@ func (c *cutting) RoundTrip(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
 		var err error
-		if body, err = io.ReadAll(r.Body); err != nil {
+		body, err = io.ReadAll(r.Body)
+		if err != nil {
 			return nil, err
 		}
 		r.Body = io.NopCloser(strings.NewReader(string(body)))

@@ -73,7 +73,8 @@ func complete(s *tool.Spec, t *mcp.Tool) (err error) {
 	schema, _ := t.InputSchema.(map[string]any)
 	schema = maps.Clone(schema) // the session may keep it
 	delete(schema, "$schema")   // some services refuse it
-	if s.Schema, err = json.Marshal(schema); err != nil {
+	s.Schema, err = json.Marshal(schema)
+	if err != nil {
 		return err
 	}
 	return s.Check()

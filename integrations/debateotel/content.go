@@ -22,7 +22,8 @@ const (
 // clip shortens a text that is longer than most bytes. The result is valid UTF-8.
 func clip(s string, most int) string {
 	const mark = "…"
-	if s = strings.ToValidUTF8(s, "\uFFFD"); len(s) <= most {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= most {
 		return s
 	}
 	n := max(0, most-len(mark))
@@ -137,7 +138,8 @@ func (c content) prompt(all []providers.Message) (system []part, input []message
 		for _, p := range parts {
 			left -= len(p.Arguments) + len(p.Response)
 		}
-		if said = clip(said, max(left, 0)); said != "" || len(parts) == 0 {
+		said = clip(said, max(left, 0))
+		if said != "" || len(parts) == 0 {
 			left -= len(said)
 			parts = append([]part{text(said)}, parts...)
 		}

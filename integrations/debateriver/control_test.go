@@ -283,7 +283,8 @@ func pauseAtRandom(t *testing.T, d *debate.Debate, pauses int) {
 		case status.State.Final():
 			return
 		case status.State == fsm.Paused:
-			if err = d.Resume(ctx); err != nil {
+			err = d.Resume(ctx)
+			if err != nil {
 				if q := debatetest.Result(t, d).Question; q != nil { // it was pending, or appeared meanwhile
 					err = d.Decide(ctx, q.ID, "retry")
 				}

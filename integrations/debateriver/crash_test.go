@@ -176,7 +176,8 @@ func continueDebate(ctx context.Context, c *crashtest.Child, d *debate.Debate) e
 func submit(ctx context.Context, c *crashtest.Child, e *debate.Engine) {
 	d, err := e.Create(ctx, crashtest.NewConfig(crashtest.NewID()))
 	for final := false; err == nil && !final; {
-		if err = continueDebate(ctx, c, d); err == nil {
+		err = continueDebate(ctx, c, d)
+		if err == nil {
 			var status store.Status
 			status, err = d.Status(ctx)
 			final = status.State.Final()

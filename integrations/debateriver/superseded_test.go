@@ -154,7 +154,8 @@ func TestALateJobDoesNotStartARejectedDebateAgain(t *testing.T) {
 	s.loader(t, func(id string) {
 		mu.Lock()
 		defer mu.Unlock()
-		if left[id]--; left[id] == -1 {
+		left[id]--
+		if left[id] == -1 {
 			_, err := rejects[id].RunOnce(t.Context())
 			assert.ErrorAs(t, err, new(*debate.Problems))
 		}

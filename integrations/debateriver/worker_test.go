@@ -182,7 +182,8 @@ func TestAWorkerThatStopsLeavesNoGoroutine(t *testing.T) {
 			})
 			var err error
 			for range 100 { // each call waits for less than a second, and the machine may be slow
-				if err = goleak.Find(before); err == nil {
+				err = goleak.Find(before)
+				if err == nil {
 					break
 				}
 			}

@@ -59,7 +59,8 @@ func (s *Toolset) launch(ctx context.Context, in Input) (*debate.Debate, error) 
 		if wrong != nil {
 			return nil, wrong
 		}
-		if d, err = s.engine.Launch(ctx, c); err == nil {
+		d, err = s.engine.Launch(ctx, c)
+		if err == nil {
 			return d, nil
 		}
 		if errors.Is(err, debate.ErrTaken) { // by the same call, at the same time

@@ -152,7 +152,8 @@ type quoter struct {
 
 // quote returns a text between delimiters, if a model reads it. It cuts what is too long, and removes what nobody sees.
 func (q quoter) quote(who string, round int, text string) string {
-	if text = strings.TrimSpace(text); text == "" {
+	text = strings.TrimSpace(text)
+	if text == "" {
 		return ""
 	}
 	kept, left := cut(text, q.most)

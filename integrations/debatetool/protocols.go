@@ -47,7 +47,8 @@ func (s *Toolset) setProtocol(c *debate.Config, name string, given []Participant
 		return []protocol.Problem{protocol.Problemf("protocol", "%q is unknown, use one of %s", name, strings.Join(s.runnable(*c), ", "))}
 	}
 	preset := *c
-	if *c = other; len(given) > 0 {
+	*c = other
+	if len(given) > 0 {
 		return setParticipants(c, given)
 	}
 	wrong := seat(c)

@@ -41,7 +41,8 @@ func (s *Toolset) passOn(ctx context.Context, r Reply) error {
 		if len(out.Waiting) == 0 {
 			return nil
 		}
-		if r.Step = out.Waiting[0].Step; len(out.Waiting[0].Choices) > 0 {
+		r.Step = out.Waiting[0].Step
+		if len(out.Waiting[0].Choices) > 0 {
 			r.Text, r.Action = "", r.Text
 		}
 	}

@@ -149,7 +149,8 @@ func (f *follower) follow(ctx context.Context, show func(Progress) bool) (left b
 			}
 		}
 		if s, ok := ev.(debate.StateChanged); ok && rests(s.To) {
-			if last, err = f.restsAt(ctx); err != nil {
+			last, err = f.restsAt(ctx)
+			if err != nil {
 				return false, endOf(ctx, err)
 			}
 		}

@@ -52,7 +52,8 @@ func TestARepeatedCallContinuesItsDebate(t *testing.T) {
 		for i := range outs { // at the same time
 			wait.Go(func() {
 				var err error
-				if outs[i], err = b.Run(ctx, ask); err != nil {
+				outs[i], err = b.Run(ctx, ask)
+				if err != nil {
 					t.Error(err)
 				}
 			})

@@ -167,7 +167,8 @@ func (s *Toolset) describe(ctx context.Context, d *debate.Debate, after int64) (
 			o.Position = max(after, 0)
 		}
 		before := status.Seq
-		if status, err = d.Status(ctx); status.Seq == before {
+		status, err = d.Status(ctx)
+		if status.Seq == before {
 			break
 		}
 	}

@@ -99,7 +99,8 @@ func (h *Keeper) Begin(id string) {
 	if _, known := h.driven[id]; known {
 		return // it was claimed
 	}
-	if h.driven[id] = false; len(h.driven) == 1 {
+	h.driven[id] = false
+	if len(h.driven) == 1 {
 		h.arm(max(min(firstHeartbeatDelay, h.every), h.every-time.Since(h.last)))
 	}
 }
@@ -165,13 +166,15 @@ func (h *Keeper) Claim(ctx context.Context, ids ...string) (claimed []string, er
 	}
 	h.writing.Lock()
 	defer h.writing.Unlock()
-	if claimed, err = h.beat(ctx, nil, ids...); err != nil {
+	claimed, err = h.beat(ctx, nil, ids...)
+	if err != nil {
 		return nil, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, id := range claimed {
-		if h.driven[id] = true; len(h.driven) == 1 {
+		h.driven[id] = true
+		if len(h.driven) == 1 {
 			h.arm(h.every)
 		}
 	}

@@ -47,7 +47,8 @@ func Fold(text string, n int) (first, rest string) {
 		if blank && fence == "" && !strings.HasPrefix(l, " ") && !strings.HasPrefix(l, "\t") {
 			last := strings.TrimSpace(text[start:pos])
 			isHeading := strings.HasPrefix(last, "#") && !strings.Contains(last, "\n")
-			if end = pos; end >= n/2 && !isHeading {
+			end = pos
+			if end >= n/2 && !isHeading {
 				break
 			}
 			start = pos

@@ -125,12 +125,16 @@ func (f *Filter) scan(piece string, end bool, emit func(kind, string)) {
 	f.held = ""
 	from := 0 // buf[:from] was emitted
 	flush := func(to int) {
-		if text := buf[from:to]; f.inside && text != "" {
+		text := buf[from:to]
+		from = to
+		if f.inside && text != "" {
 			emit(inline, text)
-		} else if text = f.trimmed(text); text != "" {
+			return
+		}
+		text = f.trimmed(text)
+		if text != "" {
 			emit(visible, text)
 		}
-		from = to
 	}
 	for i := 0; i < len(buf); {
 		closes, n, unsure := f.tagAt(buf[i:], end)

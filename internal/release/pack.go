@@ -57,7 +57,8 @@ func (m *module) zip(name, version string, mod []byte) error {
 		data := mod
 		if inside != "go.mod" {
 			var err error
-			if data, err = os.ReadFile(filepath.FromSlash(from)); err != nil {
+			data, err = os.ReadFile(filepath.FromSlash(from))
+			if err != nil {
 				return err
 			}
 		}

@@ -59,7 +59,8 @@ func parse(text string) (list []mention) {
 			if open >= 0 { // the quote before is not closed
 				cited = append(cited, source)
 			}
-			if source, open = sourceOf(text[at[0]:at[1]]), -1; source != (mention{}) {
+			source, open = sourceOf(text[at[0]:at[1]]), -1
+			if source != (mention{}) {
 				open = at[1]
 			}
 		}

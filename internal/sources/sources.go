@@ -73,7 +73,8 @@ func (l *List) SetDocuments(list []evidence.Document, seq int64) {
 		}
 		s := &l.all[at]
 		s.document, s.removed, s.Private, s.text, s.hash = d, false, d.IsPrivate(), d.Text, d.SHA256
-		if s.id = ""; !d.IsPrivate() {
+		s.id = ""
+		if !d.IsPrivate() {
 			s.id = d.SHA256
 		}
 	}
@@ -174,11 +175,13 @@ func found(c *tool.Record, i int) (s source) {
 		s.SHA256, s.Size = evidence.Hash(x.Text), len(x.Text)
 	case x.SHA256 == "" && len(c.Sources) == 1 && c.Text != "":
 		s.text, s.partial = c.Text, c.SHA256 != ""
-		if s.SHA256, s.Size = c.SHA256, c.Size; !s.partial {
+		s.SHA256, s.Size = c.SHA256, c.Size
+		if !s.partial {
 			s.SHA256, s.Size = evidence.Hash(c.Text), len(c.Text)
 		}
 	}
-	if s.hash = s.SHA256; s.partial {
+	s.hash = s.SHA256
+	if s.partial {
 		s.hash = evidence.Hash(s.text)
 	}
 	switch s.id = s.SHA256; {

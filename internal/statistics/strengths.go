@@ -76,7 +76,8 @@ func (f *fit) maximize() Strengths {
 		var better float64
 		for scale := 1.0; ; scale /= 2 { // Newton's step can be too long
 			next = f.moved(step, scale)
-			if better = f.likelihood(next); better >= value || scale < 1e-6 {
+			better = f.likelihood(next)
+			if better >= value || scale < 1e-6 {
 				break
 			}
 		}

@@ -207,7 +207,8 @@ func nameOf(t reflect.Type) string {
 func Unmarshal(b []byte, v any) (unknown, err error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
-	if unknown = d.Decode(v); unknown == nil && len(bytes.TrimSpace(b[d.InputOffset():])) == 0 {
+	unknown = d.Decode(v)
+	if unknown == nil && len(bytes.TrimSpace(b[d.InputOffset():])) == 0 {
 		return nil, nil
 	}
 	return unknown, json.Unmarshal(b, v)

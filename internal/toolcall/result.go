@@ -55,7 +55,8 @@ func finish(within context.Context, c *tool.Record, o outcome, most int) {
 // setText sets the result of a call, and cuts it if it is too long.
 func setText(c *tool.Record, text string, most int) {
 	if len(text) <= most {
-		if text = characters.Valid(text); len(text) <= most {
+		text = characters.Valid(text)
+		if len(text) <= most {
 			c.Text = text
 			return
 		}
@@ -143,7 +144,8 @@ func Fit(calls []tool.Record, room int, tokens func(*tool.Record) int) {
 func fairShare(sizes []int, room int) (share int) {
 	sorted := slices.Sorted(slices.Values(sizes))
 	for i, n := range sorted {
-		if share = room / (len(sorted) - i); n > share {
+		share = room / (len(sorted) - i)
+		if n > share {
 			return share
 		}
 		room -= n

@@ -157,7 +157,8 @@ func leaves(e *jsonschema.ValidationError) (list []*jsonschema.ValidationError) 
 // Refuse answers a call that a person has refused.
 func Refuse(c *tool.Record, reason string) {
 	text := "A person refused this call"
-	if reason = strings.TrimSpace(reason); reason != "" {
+	reason = strings.TrimSpace(reason)
+	if reason != "" {
 		text += ": " + reason
 	} else {
 		text += "."

@@ -259,7 +259,8 @@ func chance(a, b int) string {
 		rest, _ := math.Lgamma(float64(n - i + 1))
 		p += math.Exp(ways - first - rest - float64(n)*math.Ln2)
 	}
-	if p = min(2*p, 1); p < 0.001 {
+	p = min(2*p, 1)
+	if p < 0.001 {
 		return "< 0.001"
 	}
 	return fmt.Sprintf("%.2f", p)

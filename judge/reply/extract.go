@@ -121,7 +121,8 @@ func findObjects(text string, known *keys) (objects []object, err error) {
 		if next < 0 {
 			return objects, nil
 		}
-		if at += next; !startsQuotedKey(text[at:]) && !known.startsObject(text[at:]) {
+		at += next
+		if !startsQuotedKey(text[at:]) && !known.startsObject(text[at:]) {
 			at++
 			continue
 		}

@@ -163,7 +163,8 @@ func (c *Contract) ForPerson(kind string, list []Named) *Contract {
 		names = append(names, n.Name)
 	}
 	form := *c.WithNames(kind, names)
-	if form.form = maps.Clone(c.form); form.form == nil {
+	form.form = maps.Clone(c.form)
+	if form.form == nil {
 		form.form = map[string][]Named{}
 	}
 	form.form[kind] = list

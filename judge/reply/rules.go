@@ -16,7 +16,8 @@ func (c *Contract) rulesOf(violations []string, text string) (rules []string) {
 	}))
 	for _, v := range violations {
 		where, rule, ok := strings.Cut(v, ": ")
-		if where += ": "; !ok || !strings.HasPrefix(v, "/") { // there is no path
+		where += ": "
+		if !ok || !strings.HasPrefix(v, "/") { // there is no path
 			where, rule = "", v
 		}
 		rule = strings.TrimSuffix(quoted.ReplaceAllString(rule, "…"), "...")

@@ -42,7 +42,8 @@ var grades = reply.New[grade]("grade/1")
 // doubled computes the total and rejects odd points.
 func doubled(v any) []string {
 	g := v.(*grade)
-	if g.Total = 2 * g.Points; g.Points%2 == 1 {
+	g.Total = 2 * g.Points
+	if g.Points%2 == 1 {
 		return []string{"/points: odd"}
 	}
 	return nil

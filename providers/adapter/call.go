@@ -50,7 +50,8 @@ func (c *call) wait(ctx context.Context, timeout time.Duration) (providers.Respo
 	err := c.receive(ctx, timeout)
 	if err == nil {
 		c.reply.Finish("") // whatever the model says about it
-		if err = c.reply.FinishWord(c.finish); err == nil {
+		err = c.reply.FinishWord(c.finish)
+		if err == nil {
 			res, err = c.reply.End()
 		}
 	}

@@ -19,7 +19,8 @@ import (
 func asError(err error, partial providers.Response, sent int, kind func(error) providers.ErrorKind) *providers.Error {
 	if known, ok := errors.AsType[*providers.Error](err); ok {
 		e := *known
-		if e.Partial = partial; e.Kind != providers.Panic && e.Err != nil {
+		e.Partial = partial
+		if e.Kind != providers.Panic && e.Err != nil {
 			e.Err = fault.RedactError(e.Err, nil)
 		}
 		return &e

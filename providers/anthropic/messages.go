@@ -207,17 +207,24 @@ func (s *stream) whole(e event, r *wire.Reply) error {
 	r.SetModel(e.Model)
 	e.Usage.add(r)
 	for i, b := range e.Content {
-		var err error
-		if b.Type == "tool_use" {
-			err = r.AddCall(providers.ToolCall{ID: b.ID, Name: b.Name, Arguments: b.Input})
-		} else if err = s.begin(i, b, r); err == nil {
-			err = s.end(i, r)
-		}
+		err := s.wholeBlock(i, b, r)
 		if err != nil {
 			return err
 		}
 	}
 	return r.FinishWord(e.Stop)
+}
+
+// wholeBlock reads a block of a reply that did not stream.
+func (s *stream) wholeBlock(i int, b content, r *wire.Reply) error {
+	if b.Type == "tool_use" {
+		return r.AddCall(providers.ToolCall{ID: b.ID, Name: b.Name, Arguments: b.Input})
+	}
+	err := s.begin(i, b, r)
+	if err != nil {
+		return err
+	}
+	return s.end(i, r)
 }
 
 // usage holds the token counts of a reply. Each event repeats only the counts that it knows.

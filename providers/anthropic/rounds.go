@@ -25,7 +25,8 @@ func fitRounds(r providers.Request) (fitted providers.Request, warnings []string
 		warnings = []string{"model " + r.Model + " does not reason in this call, because its turn began with tool calls without its reasoning"}
 	}
 	if len(r.Tools) == 0 {
-		if r.Tools = called(r.Messages); r.Tools != nil {
+		r.Tools = called(r.Messages)
+		if r.Tools != nil {
 			r.ToolChoice = "none"
 		}
 	}

@@ -67,7 +67,8 @@ func (w *watched) Read(p []byte) (int, error) {
 			break
 		}
 		w.hold(p[at : at+end])
-		if w.failed = w.errorIn(w.line); w.failed != nil {
+		w.failed = w.errorIn(w.line)
+		if w.failed != nil {
 			return at, w.failed
 		}
 		w.line = w.line[:0]
@@ -75,7 +76,8 @@ func (w *watched) Read(p []byte) (int, error) {
 		at += end + 1
 	}
 	if err != nil && w.failed == nil {
-		if w.failed = w.errorIn(w.line); w.failed != nil {
+		w.failed = w.errorIn(w.line)
+		if w.failed != nil {
 			return 0, w.failed
 		}
 	}
@@ -84,7 +86,8 @@ func (w *watched) Read(p []byte) (int, error) {
 
 // hold adds a piece to the line.
 func (w *watched) hold(piece []byte) {
-	if w.skips = w.skips || len(w.line)+len(piece) > maxLine; w.skips {
+	w.skips = w.skips || len(w.line)+len(piece) > maxLine
+	if w.skips {
 		w.line = w.line[:0]
 		return
 	}
@@ -95,7 +98,8 @@ func (w *watched) hold(piece []byte) {
 func (w *watched) errorIn(line []byte) error {
 	text := strings.TrimSpace(string(line))
 	data, isEvent := strings.CutPrefix(text, "data:")
-	if data = strings.TrimSpace(data); !isEvent && !strings.HasPrefix(data, "{") {
+	data = strings.TrimSpace(data)
+	if !isEvent && !strings.HasPrefix(data, "{") {
 		return nil
 	}
 	f := fault.InEvent([]byte(data))

@@ -122,7 +122,8 @@ func (f *CallStats) withoutPartialCost() CallStats {
 	c := *f
 	c.Errors = maps.Clone(f.Errors)
 	money := *f.Cost
-	if c.Cost = &money; f.Unpriced > 0 {
+	c.Cost = &money
+	if f.Unpriced > 0 {
 		c.Cost = nil
 	}
 	return c

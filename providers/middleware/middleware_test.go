@@ -185,7 +185,8 @@ func TestCheckAsksTheWrappedProviderWhereThatCan(t *testing.T) {
 		require.NoError(t, c.Check(t.Context(), "gpt-x"))
 		require.ErrorContains(t, c.Check(t.Context(), "gpt-y"), "unknown model")
 
-		if c, ok = m(model(nil)).(providers.Checker); ok {
+		c, ok = m(model(nil)).(providers.Checker)
+		if ok {
 			require.NoError(t, c.Check(t.Context(), "gpt-y"))
 		}
 	})

@@ -26,7 +26,8 @@ func testAttachments(t *testing.T, h ProviderFunc) {
 			refused := true // by a provider that does not say what it reads
 			if l, ok := p.(providers.Limited); ok {
 				reason := l.Unsupported(providers.Request{Messages: []providers.Message{shown}})["attachments"]
-				if refused = reason != ""; refused {
+				refused = reason != ""
+				if refused {
 					require.Contains(t, reason, a.Name, "the reason names the attachment")
 				}
 			}

@@ -195,7 +195,8 @@ func testCancel(t *testing.T, h ProviderFunc) {
 				var e chunkRecorder
 				heard := ""
 				res, err := p.Generate(ctx, e.request(func(n int) error {
-					if heard = e.text(); n == at+1 {
+					heard = e.text()
+					if n == at+1 {
 						end(func() { cancel(errCaller) })
 					}
 					return nil

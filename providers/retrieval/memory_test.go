@@ -85,7 +85,8 @@ func (a *axes) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 
 func (a *axes) EmbedDocuments(_ context.Context, texts []string) (vectors [][]float32, err error) {
 	a.calls++
-	if err, a.err = a.err, nil; err != nil {
+	err, a.err = a.err, nil
+	if err != nil {
 		return nil, err
 	}
 	for _, text := range texts {

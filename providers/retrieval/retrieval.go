@@ -75,7 +75,8 @@ func trimDocuments(found []Document) []Document {
 			d.Title, _, _ = strings.Cut(d.Text, "\n")
 		}
 		d.Title = truncate(strings.TrimSpace(d.Title), maxTitleSize)
-		if kept = append(kept, d); len(kept) == maxDocuments {
+		kept = append(kept, d)
+		if len(kept) == maxDocuments {
 			break
 		}
 	}

@@ -160,7 +160,8 @@ func (y *Reply) stream(ctx context.Context, onChunk func(string) error) (said st
 		}
 		to := runeBoundary(y.Text, len(y.Text)*(i+1)/n)
 		if to > from && onChunk != nil {
-			if err = onChunk(validText(y.Text[from:to])); err != nil {
+			err = onChunk(validText(y.Text[from:to]))
+			if err != nil {
 				break
 			}
 		}

@@ -69,7 +69,8 @@ func (v Values) Fill(schema json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	f := &filler{choices: chosen, used: map[string]bool{}}
-	if f.words, _ = chosen.values[""].(string); f.words == "" {
+	f.words, _ = chosen.values[""].(string)
+	if f.words == "" {
 		f.words = defaultText
 	}
 	value, err := f.whole(root)

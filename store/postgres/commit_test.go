@@ -115,7 +115,8 @@ func TestOtherCommitsWaitForATransaction(t *testing.T) {
 		require.Eventually(t, func() bool { return b.waiting(t) == 1 }, patience, time.Millisecond)
 		require.NoError(t, s.Commit(t.Context(), change(fmt.Sprint("other", n), 0, "a")), "commits to another debate do not wait")
 		require.NoError(t, tx.Commit(t.Context()))
-		if err = <-done; n == 0 {
+		err = <-done
+		if n == 0 {
 			require.Equal(t, &store.Conflict{ID: "d", After: 1, LastSeq: 2}, err)
 		} else {
 			require.NoError(t, err)

@@ -78,7 +78,8 @@ func TestASchemaMayHaveAnyName(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := empty(t)
-			if b.schema = name; name == "" {
+			b.schema = name
+			if name == "" {
 				b.schema = "debate"
 			}
 			open := func() *postgres.Store {

@@ -53,7 +53,8 @@ func (s *Store) list(ctx context.Context, q store.Query, yield func(store.Status
 			}
 			from = r.listPosition
 		}
-		if left -= len(rows); len(rows) < most || left == 0 {
+		left -= len(rows)
+		if len(rows) < most || left == 0 {
 			return nil
 		}
 	}
@@ -193,12 +194,15 @@ type plan struct {
 // each value, because SQLite would sort what it finds for several.
 func planOf(ctx context.Context, tx *sql.Tx, q store.Query) (p plan, err error) {
 	p = plan{arms: []store.Query{q}}
-	if p.labels, err = rarestFirst(ctx, tx, encodeLabels(q.Labels, waiting(q), q.Parent)); err != nil {
+	p.labels, err = rarestFirst(ctx, tx, encodeLabels(q.Labels, waiting(q), q.Parent))
+	if err != nil {
 		return p, err
 	}
 	fewest := math.MaxInt
-	if p.byLabel = len(p.labels) > 0; p.byLabel {
-		if fewest, err = countSome(ctx, tx, `labels WHERE label = ?`, p.labels[0]); err != nil {
+	p.byLabel = len(p.labels) > 0
+	if p.byLabel {
+		fewest, err = countSome(ctx, tx, `labels WHERE label = ?`, p.labels[0])
+		if err != nil {
 			return p, err
 		}
 	}

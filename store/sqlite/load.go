@@ -15,10 +15,12 @@ import (
 func (s *Store) Load(ctx context.Context, id string, after int64) (h store.Status, entries []store.Entry, err error) {
 	err = readTx(ctx, s.readers, func(tx *sql.Tx) error {
 		var found bool
-		if h, found, err = readStatus(ctx, tx, id); err != nil {
+		h, found, err = readStatus(ctx, tx, id)
+		if err != nil {
 			return err
 		}
-		if entries, err = readEntries(ctx, tx, id, max(after, 0)); err != nil || found || len(entries) > 0 {
+		entries, err = readEntries(ctx, tx, id, max(after, 0))
+		if err != nil || found || len(entries) > 0 {
 			return err
 		}
 		if end, err := journalEnd(ctx, tx, id); err != nil || end.seq > 0 {

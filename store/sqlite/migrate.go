@@ -62,7 +62,8 @@ func migrate(ctx context.Context, db *sql.DB, files fs.FS) error {
 	for done := false; err == nil && !done; {
 		err = writeTx(ctx, db, func(ctx context.Context, tx *sql.Tx) error {
 			version, err := schemaVersion(ctx, tx, len(names))
-			if done = version == len(names); err != nil || done {
+			done = version == len(names)
+			if err != nil || done {
 				return err
 			}
 			return applyMigration(ctx, tx, files, names[version], version+1)
@@ -98,7 +99,8 @@ func applyMigration(ctx context.Context, tx *sql.Tx, files fs.FS, name string, t
 		return fmt.Errorf("migrate to version %d: %s is not named %s", to, name, want)
 	}
 	//nolint:gosec // the SQL is part of the package, and a pragma takes no parameters
-	if _, err = tx.ExecContext(ctx, fmt.Sprintf("%s\n;PRAGMA user_version = %d", text, to)); err != nil {
+	_, err = tx.ExecContext(ctx, fmt.Sprintf("%s\n;PRAGMA user_version = %d", text, to))
+	if err != nil {
 		return fmt.Errorf("migrate to version %d: %w", to, err)
 	}
 	return nil

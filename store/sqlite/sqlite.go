@@ -98,7 +98,8 @@ func open(path string) (*Store, error) {
 		if !isReadOnly(err) {
 			break
 		}
-		if s, err = openFile(path, way, checkSchema); err != nil {
+		s, err = openFile(path, way, checkSchema)
+		if err != nil {
 			err = fmt.Errorf("the file is read-only: %w", err)
 		}
 	}
@@ -109,13 +110,16 @@ func open(path string) (*Store, error) {
 func openFile(path string, way url.Values, prepareFile func(context.Context, *sql.DB) error) (*Store, error) {
 	s := &Store{path: path, watchers: watchers{byDebate: map[string]*subscription{}}}
 	var err error
-	if s.writer, err = newPool(path, 1, way); err != nil {
+	s.writer, err = newPool(path, 1, way)
+	if err != nil {
 		return nil, err
 	}
-	if s.readers, err = newPool(path, maxReaders, way); err != nil {
+	s.readers, err = newPool(path, maxReaders, way)
+	if err != nil {
 		return nil, errors.Join(err, s.writer.Close())
 	}
-	if err = prepareFile(context.Background(), s.writer); err == nil {
+	err = prepareFile(context.Background(), s.writer)
+	if err == nil {
 		s.statements, err = prepare(context.Background(), s.writer)
 	}
 	if err == nil {

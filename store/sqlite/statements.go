@@ -24,7 +24,8 @@ func prepare(ctx context.Context, db *sql.DB) (s statements, err error) {
 		{&s.addEntry, `INSERT INTO entries (debate, seq, type, key, at, data, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)`},
 		{&s.updateStatus, `UPDATE debates SET updated = ?, status = ? WHERE id = ?`},
 	} {
-		if *p.to, err = db.PrepareContext(ctx, p.sql); err != nil {
+		*p.to, err = db.PrepareContext(ctx, p.sql)
+		if err != nil {
 			return s, err
 		}
 	}

@@ -20,7 +20,8 @@ func readStatus(ctx context.Context, tx *sql.Tx, id string) (h store.Status, fou
 	case err != nil:
 		return h, false, err
 	}
-	if h, err = decodeStatus(id, text); err != nil {
+	h, err = decodeStatus(id, text)
+	if err != nil {
 		h = store.Status{ID: id}
 	}
 	h.Driver = decodeHeartbeat(beat)

@@ -47,7 +47,8 @@ func run(ctx context.Context, p *console.Program) (err error) {
 	}
 	text := []byte(usualCase)
 	if *file != "" {
-		if text, err = os.ReadFile(*file); err != nil {
+		text, err = os.ReadFile(*file)
+		if err != nil {
 			return err
 		}
 	}

@@ -48,7 +48,8 @@ func serve() error {
 	if err != nil {
 		return err
 	}
-	if _, err = debatea2a.New(engine, debatea2a.Options{}); err != nil {
+	_, err = debatea2a.New(engine, debatea2a.Options{})
+	if err != nil {
 		return err
 	}
 	_, err = debatemcp.NewServer(engine, debatemcp.Options{})

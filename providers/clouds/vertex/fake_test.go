@@ -140,7 +140,8 @@ func (c *cloud) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		delete(fields, "anthropic_version")
 		fields["model"] = model
-		if body, err = json.Marshal(fields); err != nil {
+		body, err = json.Marshal(fields)
+		if err != nil {
 			return nil, err
 		}
 		address = "http://service/v1/messages"

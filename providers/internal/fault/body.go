@@ -172,7 +172,8 @@ func messageDetails(o map[string]json.RawMessage, name string, depth int) string
 	if raw := findMessage(metadata.Raw, depth-1); raw != "" {
 		words = append(words, raw)
 	}
-	if words = append(words, metadata.Reasons...); len(words) == 0 {
+	words = append(words, metadata.Reasons...)
+	if len(words) == 0 {
 		return ""
 	}
 	return " (" + strings.Join(words, ", ") + ")"

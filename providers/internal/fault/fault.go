@@ -93,7 +93,8 @@ func InEvent(data []byte) *Fault {
 	case len(e.Choices) > 0 && hasError(e.Choices[0]):
 		data = errorOf(e.Choices[0])
 	default:
-		if data = errorBeside(data); data == nil {
+		data = errorBeside(data)
+		if data == nil {
 			return nil
 		}
 	}

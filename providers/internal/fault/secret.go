@@ -34,7 +34,8 @@ func Secrets(r *http.Request) []string {
 		}
 		for _, v := range values {
 			scheme, key, ok := strings.Cut(v, " ")
-			if keys = append(keys, v); !ok {
+			keys = append(keys, v)
+			if !ok {
 				continue
 			}
 			keys = append(keys, strings.TrimSpace(key))

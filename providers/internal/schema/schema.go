@@ -95,7 +95,8 @@ func parseNode(d *json.Decoder, depth int) (node, error) {
 			}
 			f.name, _ = name.(string)
 		}
-		if f.node, err = parseNode(d, depth-1); err != nil {
+		f.node, err = parseNode(d, depth-1)
+		if err != nil {
 			return node{}, err
 		}
 		if n.fields != nil {

@@ -28,7 +28,8 @@ func (l *lines) next() ([]byte, error) {
 	if errors.Is(err, bufio.ErrBufferFull) {
 		l.long = l.long[:0]
 		for errors.Is(err, bufio.ErrBufferFull) {
-			if l.long = append(l.long, line...); len(l.long) > maxLine {
+			l.long = append(l.long, line...)
+			if len(l.long) > maxLine {
 				return nil, &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: a line of the stream is longer than %d bytes", maxLine)}
 			}
 			line, err = l.r.ReadSlice('\n')

@@ -35,8 +35,11 @@ func (c *Client) Query(ctx context.Context, what, url string, body Object) ([]by
 			refused := fault.Read(sent.resp, sent.size)
 			refused.Own = c.own
 			err = refused.Error(sent.secrets)
-		} else if raw, err = io.ReadAll(io.LimitReader(sent.resp.Body, maxPage)); err != nil {
-			err = w.lost(err, sent.secrets)
+		} else {
+			raw, err = io.ReadAll(io.LimitReader(sent.resp.Body, maxPage))
+			if err != nil {
+				err = w.lost(err, sent.secrets)
+			}
 		}
 	}
 	switch {

@@ -94,7 +94,8 @@ func (r *Reply) maxStream() int64 {
 // Grow counts n bytes of the reply. The methods that add to the reply call it. A caller of Keep calls it for pieces that
 // it holds until the opaque reasoning is complete.
 func (r *Reply) Grow(n int) error {
-	if r.size += n; r.size > baseBytes+r.tokens()*tokenBytes {
+	r.size += n
+	if r.size > baseBytes+r.tokens()*tokenBytes {
 		r.tooLong = true
 		return &providers.Error{Kind: providers.InvalidResponse, Err: fmt.Errorf("read reply: longer than %d bytes, which is more than the token limit explains", baseBytes+r.tokens()*tokenBytes)}
 	}

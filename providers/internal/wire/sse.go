@@ -51,7 +51,8 @@ func (s *sse) read(line []byte, last bool) error {
 		s.begun = false
 	case isData && s.begun && (s.several || !isWhole(s.data)):
 		s.several = true
-		if s.data = append(append(s.data, '\n'), data...); len(s.data) > maxLine {
+		s.data = append(append(s.data, '\n'), data...)
+		if len(s.data) > maxLine {
 			return errTooLong()
 		}
 	case isData:

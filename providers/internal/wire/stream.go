@@ -132,7 +132,8 @@ func (b *body) Read(p []byte) (int, error) {
 		if i < 0 {
 			return n, err
 		}
-		if at += i; at+1 == n || p[at+1] != '\n' {
+		at += i
+		if at+1 == n || p[at+1] != '\n' {
 			p[at] = '\n'
 			b.cr = at+1 == n
 		}
@@ -172,7 +173,8 @@ func (l *lines) readJSON(event func([]byte) error) error {
 		}
 		switch {
 		case len(held) > 0:
-			if held = append(append(held, '\n'), line...); len(held) > maxLine {
+			held = append(append(held, '\n'), line...)
+			if len(held) > maxLine {
 				return errTooLong()
 			}
 		case len(bytes.TrimSpace(line)) == 0:

@@ -31,7 +31,8 @@ func (s *store) AddDocuments(_ context.Context, docs []schema.Document, _ ...vec
 
 func (s *store) SimilaritySearch(ctx context.Context, query string, n int, _ ...vectorstores.Option) ([]schema.Document, error) {
 	q, err := s.embedder.EmbedQuery(ctx, query)
-	if err = errors.Join(err, s.err); err != nil {
+	err = errors.Join(err, s.err)
+	if err != nil {
 		return nil, err
 	}
 	found := slices.Clone(s.docs)
