@@ -64,7 +64,9 @@ func TestTheReportSaysHowFarJudgesAgree(t *testing.T) {
 		},
 	}
 	p := debatetest.Call(t, e.Run, debate.Options{Providers: models})
-	apart, together, winner := p.Arms[0].Agreement, p.Arms[1].Agreement, p.Arms[2].Agreement
+	apart := p.Arms[0].Agreement
+	together := p.Arms[1].Agreement
+	winner := p.Arms[2].Agreement
 	require.Nil(t, p.Arms[3].Agreement, "one judge agrees with nobody")
 	require.Equal(t, []string{"J1", "J2", "J3"}, apart.Judges)
 	require.Equal(t, []int{60, 60, 60, 0}, []int{apart.Debates, apart.Gold, together.Gold, winner.Gold})

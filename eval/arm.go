@@ -71,7 +71,9 @@ func Template(c debate.Config) (func(Task) debate.Config, error) {
 	if c.Topic == "" {
 		c.Topic = "{{question}}"
 	}
-	own, reference, hidden := false, c.Reference, hiddenFrom(&c)
+	own := false
+	reference := c.Reference
+	hidden := hiddenFrom(&c)
 	var wrong error
 	c.Reference = strings.ReplaceAll(c.Reference, gold, "") // which no other text may have
 	eachText(&c, func(text string) string {

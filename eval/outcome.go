@@ -68,7 +68,9 @@ func (r *runner) outcome(ctx context.Context, a *Arm, t Task, sample int) (run R
 		return run, err
 	}
 	run.Missing = goesOn(result)
-	run.State, run.Usage, run.Latency = result.State, result.Total.Usage, result.RunningTime
+	run.State = result.State
+	run.Usage = result.Total.Usage
+	run.Latency = result.RunningTime
 	for _, turn := range result.Turns {
 		run.Calls += len(turn.Attempts)
 	}
@@ -182,7 +184,12 @@ func (r *runner) rounds(t Task, result *debate.Result) (list []Round) {
 // first.
 func joined(runs []Run) Run {
 	all := runs[0]
-	all.Usage, all.Calls, all.Latency, all.Rounds, all.judged, all.Probability = transcript.Usage{}, 0, 0, nil, nil, nil
+	all.Usage = transcript.Usage{}
+	all.Calls = 0
+	all.Latency = 0
+	all.Rounds = nil
+	all.judged = nil
+	all.Probability = nil
 	votes := map[string]int{}
 	for _, x := range runs {
 		votes[x.Answer]++
@@ -191,7 +198,10 @@ func joined(runs []Run) Run {
 	best := slices.MaxFunc(runs, func(a, b Run) int { // the first of the largest
 		return cmp.Compare(votes[a.Answer], votes[b.Answer])
 	})
-	all.Answer, all.Text, all.Right, all.Tie = best.Answer, best.Text, best.Right, best.Tie
+	all.Answer = best.Answer
+	all.Text = best.Text
+	all.Right = best.Right
+	all.Tie = best.Tie
 	for _, x := range runs {
 		all.Usage = all.Usage.Add(x.Usage)
 		all.Calls += x.Calls

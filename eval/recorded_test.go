@@ -88,7 +88,9 @@ func compareToVoting(t *testing.T, page, kind string, tasks []eval.Task, all rep
 	}}
 	p, err := e.Run(t.Context(), options(all))
 	require.NoError(t, err)
-	right, calls, changed := cells(t, page, "Right answers", kind), cells(t, page, "Calls", kind), cells(t, page, "Conditional participation and the filter", kind)
+	right := cells(t, page, "Right answers", kind)
+	calls := cells(t, page, "Calls", kind)
+	changed := cells(t, page, "Conditional participation and the filter", kind)
 	require.Equal(t, right[0], strconv.Itoa(len(tasks)))
 	for i, a := range p.Arms {
 		require.Equal(t, len(tasks), a.Runs, "%s: %s", a.Name, a.Failures)

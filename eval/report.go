@@ -41,7 +41,10 @@ func (a *tally) addProbability(x Run, group string) float64 {
 
 // add adds the runs of the next task. joint is the number of samples that were joined, or 0.
 func (a *tally) add(t Task, runs []Run, missing, joint int) {
-	right, brier, n, probable := 0.0, 0.0, 0, 0
+	right := 0.0
+	brier := 0.0
+	n := 0
+	probable := 0
 	group := t.Group
 	if len(runs)+missing > 1 {
 		group = cmp.Or(group, t.ID)
@@ -102,11 +105,17 @@ func (a *tally) result() ArmResult {
 	r := a.ArmResult
 	r.Accuracy, r.Agreement = statistics.Share(a.seen), a.jury.agreement()
 	if len(a.probable) > 0 {
-		p, b, c := statistics.Share(a.probable), statistics.Share(a.brier), statistics.CalibrationError(a.first, a.isFirst)
-		r.Probability, r.Brier, r.CalibrationError = &p, &b, &c
+		p := statistics.Share(a.probable)
+		b := statistics.Share(a.brier)
+		c := statistics.CalibrationError(a.first, a.isFirst)
+		r.Probability = &p
+		r.Brier = &b
+		r.CalibrationError = &c
 	}
 	if n := float64(r.Runs); n > 0 {
-		r.Calls, r.Latency, r.Samples = a.calls/n, time.Duration(a.latency/n), a.samples/n
+		r.Calls = a.calls / n
+		r.Latency = time.Duration(a.latency / n)
+		r.Samples = a.samples / n
 	}
 	if n := float64(r.Runs + r.Failed); n > 0 {
 		r.Tokens, r.Cost = a.tokens/n, a.cost/n
@@ -143,7 +152,9 @@ func (r *runner) report(ctx context.Context) (*Report, error) {
 	}
 	p := r.compared(tallies)
 	tokens, cost := r.Spent()
-	p.Incomplete, p.Tokens, p.Cost = r.incomplete(tallies), tokens, math.Round(cost*1e9)/1e9 // of amounts that were added in any order
+	p.Incomplete = r.incomplete(tallies)
+	p.Tokens = tokens
+	p.Cost = math.Round(cost*1e9) / 1e9 // of amounts that were added in any order
 	for _, text := range r.Require {
 		unmet, err := p.require(text)
 		if err != nil {

@@ -16,7 +16,9 @@ func (p *Report) require(text string) (unmet string, err error) {
 	if parts == nil {
 		return "", fmt.Errorf("read requirement %q: want an arm, > or >=, and an arm or a number, such as \"vote > single\" or \"vote >= 0.8\"", text)
 	}
-	left, sign, right := parts[1], parts[2], parts[3]
+	left := parts[1]
+	sign := parts[2]
+	right := parts[3]
 	arm := p.named(left)
 	if arm == nil {
 		return "", fmt.Errorf("read requirement %q: no arm is called %q", text, left)

@@ -59,7 +59,9 @@ func JudgedBy(p debate.Participant, rubric string) func(Task, string) debate.Con
 			"Question": t.Question(), "Gold": t.Gold, "Answer": delimit.Enclose(nonce, "answer", answer), "Rubric": rubric,
 		})
 		c := Samples(p, 1)
-		c.Topic, c.Background, c.Protocol = topic.String(), t.Background, vote.Protocol{Samples: 1, Options: []string{verdictRight, verdictWrong}}
+		c.Topic = topic.String()
+		c.Background = t.Background
+		c.Protocol = vote.Protocol{Samples: 1, Options: []string{verdictRight, verdictWrong}}
 		c.Documents = t.Documents
 		if err != nil { // unreachable: the template is the package's own
 			c.Topic = ""

@@ -22,7 +22,9 @@ func TestVotesHaveTheAnalyticAccuracy(t *testing.T) {
 		m := &simulated{accuracy: x.accuracy, common: x.common}
 		e := eval.Evaluation{Name: "votes", Tasks: questions(250), Arms: []eval.Arm{samples(t, "single", 1), samples(t, "vote", 5)}}
 		p := debatetest.Call(t, e.Run, options(m))
-		single, vote, equal := p.Arms[0], p.Arms[1], p.Arms[2]
+		single := p.Arms[0]
+		vote := p.Arms[1]
+		equal := p.Arms[2]
 		require.Equal(t, "single@vote", equal.Name)
 		require.Equal(t, 5.0, equal.Samples, "five single answers use as many tokens as a vote of five")
 		want := x.common*x.accuracy + (1-x.common)*majority(x.accuracy, 5)

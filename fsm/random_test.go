@@ -114,7 +114,9 @@ func FuzzNext(f *testing.F) {
 	}
 	f.Add("running.", "\x00", "%s", uint8(255))
 	f.Fuzz(func(t *testing.T, state, left, event string, bits uint8) {
-		s, e, facts := Position{State(state), State(left)}, Event(event), factsOf(bits)
+		s := Position{State(state), State(left)}
+		e := Event(event)
+		facts := factsOf(bits)
 		want, ok := expect(s, e, facts)
 		got, err := Next(s, e, facts)
 		require.Equal(t, ok, err == nil)

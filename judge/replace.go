@@ -12,7 +12,9 @@ import (
 // merge with a neighboring word. The time is linear in the length of the text as long as find takes bounded time.
 func replaceWords(text string, first *[256]bool, find func(rest string, before rune) (string, int)) string {
 	var b strings.Builder
-	copied, before, last := 0, rune(0), rune(0) // last is the last character written
+	copied := 0
+	before := rune(0)
+	last := rune(0) // last is the last character written
 	for i := 0; i < len(text); {
 		if b := text[i]; b < utf8.RuneSelf && !first[b] { // the common case
 			for i++; i < len(text) && text[i] < utf8.RuneSelf && !first[text[i]]; i++ {
@@ -27,7 +29,9 @@ func replaceWords(text string, first *[256]bool, find func(rest string, before r
 		}
 		if n == 0 {
 			r, size := utf8.DecodeRuneInString(text[i:])
-			before, last, i = r, r, i+size
+			before = r
+			last = r
+			i += size
 			continue
 		}
 		b.WriteString(text[copied:i])
@@ -36,7 +40,9 @@ func replaceWords(text string, first *[256]bool, find func(rest string, before r
 		}
 		b.WriteString(to)
 		i += n
-		copied, before, last = i, lastRune(text[:i]), lastRune(to)
+		copied = i
+		before = lastRune(text[:i])
+		last = lastRune(to)
 		if sameWord(last, firstRune(text[i:])) {
 			b.WriteByte(' ')
 		}

@@ -64,7 +64,9 @@ func rich(name string) Data {
 		d.Vars["decision"], d.Vars["options"] = "yes", "1. Refund in full\n2. Refuse"
 	}
 	if !isDebater(name) {
-		d.Me, d.Others, d.ReplyFields = eve, []transcript.Profile{ada, bo, cy, di}, "winner (text, optional): a participant's name"
+		d.Me = eve
+		d.Others = []transcript.Profile{ada, bo, cy, di}
+		d.ReplyFields = "winner (text, optional): a participant's name"
 		d.ActiveNames = []string{"Ada", "Bo", "Cy", "Di"}
 		d.Violations = []string{"/winner: unknown name", "/confidence: missing"}
 		d.Criteria, d.Blind = judge.Rubric(nil).Outline(), true
@@ -264,8 +266,13 @@ func TestSystemIsStable(t *testing.T) {
 		first, _ := both(t, s, names[0], rich(names[0]))
 		for _, name := range names {
 			d := rich(name)
-			d.Phase, d.Round, d.Rounds, d.MinRounds = "another", 7, 9, 1
-			d.ReplyFields, d.Violations, d.Target = "other fields", []string{"other"}, &bo
+			d.Phase = "another"
+			d.Round = 7
+			d.Rounds = 9
+			d.MinRounds = 1
+			d.ReplyFields = "other fields"
+			d.Violations = []string{"other"}
+			d.Target = &bo
 			d.Vars = map[string]string{"format": d.Vars["format"], "style": "spectrum"}
 			system, _ := both(t, s, name, d)
 			require.Equal(t, first, system, name)
@@ -402,11 +409,15 @@ func TestTextsThatAreNotTheUsersAreQuoted(t *testing.T) {
 			d.Vars["templates"] = "3"
 		}
 		if !slices.Contains(judging, name) {
-			d.Me.Position, d.Me.Persona, d.Me.KeyArguments = hostile, hostile, []string{hostile, hostile}
+			d.Me.Position = hostile
+			d.Me.Persona = hostile
+			d.Me.KeyArguments = []string{hostile, hostile}
 		}
 		if name != "personas" { // it comes first, and reads only the configuration
 			for i := range d.Others {
-				d.Others[i].Position, d.Others[i].Persona, d.Others[i].KeyArguments = hostile, hostile, []string{hostile}
+				d.Others[i].Position = hostile
+				d.Others[i].Persona = hostile
+				d.Others[i].KeyArguments = []string{hostile}
 			}
 		}
 		system, user := both(t, s, name, d)

@@ -110,7 +110,9 @@ type Plan struct {
 
 // clone returns a copy of h that shares no memory with it.
 func (h Status) clone() Status {
-	h.Labels, h.Problems, h.Driver.Missing = maps.Clone(h.Labels), slices.Clone(h.Problems), slices.Clone(h.Driver.Missing)
+	h.Labels = maps.Clone(h.Labels)
+	h.Problems = slices.Clone(h.Problems)
+	h.Driver.Missing = slices.Clone(h.Driver.Missing)
 	h.Waiting = slices.Clone(h.Waiting)
 	return h
 }

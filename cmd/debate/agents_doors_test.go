@@ -118,7 +118,9 @@ func events(path, tool, body string) []string {
 	quoted, _ := json.Marshal(input)
 	switch {
 	case strings.HasSuffix(path, "/messages"):
-		block, delta, reason := `{"type":"text","text":""}`, `{"type":"text_delta","text":"All done."}`, "end_turn"
+		block := `{"type":"text","text":""}`
+		delta := `{"type":"text_delta","text":"All done."}`
+		reason := "end_turn"
 		if tool != "" {
 			block = `{"type":"tool_use","id":"toolu_0123456789","name":"` + tool + `","input":{}}`
 			delta, reason = `{"type":"input_json_delta","partial_json":`+string(quoted)+`}`, "tool_use"
@@ -210,7 +212,9 @@ func runAgent(t *testing.T, name, dir, home string, env []string) string {
 		args[i] = strings.ReplaceAll(args[i], "HOME", home)
 	}
 	c := exec.CommandContext(ctx, agentProgram(t, name), args...)
-	c.Dir, c.Env, c.WaitDelay = dir, env, 5*time.Second
+	c.Dir = dir
+	c.Env = env
+	c.WaitDelay = 5 * time.Second
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	err := c.Run()

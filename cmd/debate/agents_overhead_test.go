@@ -101,7 +101,9 @@ func TestAgentsHaveLittleOverhead(t *testing.T) {
 func (m *measuredAgent) runAlone(t *testing.T, home string, env []string, cost *turnCost) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), agentProgram(t, m.command[0]), m.command[1:]...)
-	c.Dir, c.Env, c.WaitDelay = home, env, 5*time.Second
+	c.Dir = home
+	c.Env = env
+	c.WaitDelay = 5 * time.Second
 	began := time.Now()
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -179,7 +181,9 @@ func (m *measuredAgent) bareClient(t *testing.T, service *modelService) func(*tu
 	home, env := agentHome(t, service, nil)
 	config := m.config()
 	c := exec.CommandContext(t.Context(), agentProgram(t, config.Command[0]), config.Command[1:]...)
-	c.Dir, c.Env, c.WaitDelay = home, append(env, config.Env...), 5*time.Second
+	c.Dir = home
+	c.Env = append(env, config.Env...)
+	c.WaitDelay = 5 * time.Second
 	in, err := c.StdinPipe()
 	require.NoError(t, err)
 	out, err := c.StdoutPipe()

@@ -121,7 +121,9 @@ func seatEvents(family, text string, reads bool) []map[string]any {
 			},
 		}
 	case "claude":
-		block, delta, reason := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": text}, "end_turn"
+		block := object{"type": "text", "text": ""}
+		delta := object{"type": "text_delta", "text": text}
+		reason := "end_turn"
 		if reads {
 			block, reason = object{"type": "tool_use", "id": "toolu_1", "name": "Read", "input": object{}}, "tool_use"
 			delta = object{
@@ -227,7 +229,9 @@ func (s *seats) command(t *testing.T, out io.Writer, args ...string) *exec.Cmd {
 	path, err := binary()
 	require.NoError(t, err)
 	c := exec.CommandContext(t.Context(), path, args...)
-	c.Env, c.Stdout, c.Stderr = s.env, out, out
+	c.Env = s.env
+	c.Stdout = out
+	c.Stderr = out
 	return c
 }
 

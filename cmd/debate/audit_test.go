@@ -20,7 +20,9 @@ import (
 func auditPairs(n int) string {
 	var b strings.Builder
 	for i := range n {
-		a, c, gold := "Saturn.", "Mars.", "a"
+		a := "Saturn."
+		c := "Mars."
+		gold := "a"
 		if i%2 == 1 {
 			a, c, gold = c, a, "b"
 		}

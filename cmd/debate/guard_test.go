@@ -54,7 +54,9 @@ func TestABrowserSignsInWithTheTokenOfTheAddress(t *testing.T) {
 }
 
 func TestAGuardRefuses(t *testing.T) {
-	g, client, open := newBrowserGuard(page, "8080"), requireBearer(page, "secret"), debatehttp.CheckHost(page)
+	g := newBrowserGuard(page, "8080")
+	client := requireBearer(page, "secret")
+	open := debatehttp.CheckHost(page)
 	browser := debatehttp.CheckHost(g)
 	for _, tt := range []struct {
 		name   string

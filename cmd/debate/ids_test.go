@@ -116,7 +116,11 @@ func TestAbandonedDebates(t *testing.T) {
 		require.NoError(t, err)
 		entries[i].Data = json.RawMessage(strings.NewReplacer(at.UTC().Format("2006-01-02T"), "2020-01-02T", id, "old").Replace(string(data)))
 	}
-	status.ID, status.Seq, status.Updated, status.State, status.Ending = "old", entries[cut-1].Seq, entries[cut-1].At, fsm.AwaitingResponses, transcript.Ending{}
+	status.ID = "old"
+	status.Seq = entries[cut-1].Seq
+	status.Updated = entries[cut-1].At
+	status.State = fsm.AwaitingResponses
+	status.Ending = transcript.Ending{}
 	require.NoError(t, s.Commit(t.Context(), store.Change{ID: "old", Entries: entries[:cut], Status: status}))
 	require.NoError(t, s.Close())
 

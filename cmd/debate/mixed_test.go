@@ -31,7 +31,9 @@ func (s *services) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.keys[r.URL.Host] = r.Header.Get("Authorization")
 	s.mu.Unlock()
 	to := r.Clone(r.Context())
-	to.Host, to.URL.Scheme, to.URL.Host = r.URL.Host, "http", strings.TrimPrefix(s.local.URL, "http://")
+	to.Host = r.URL.Host
+	to.URL.Scheme = "http"
+	to.URL.Host = strings.TrimPrefix(s.local.URL, "http://")
 	return s.inner.RoundTrip(to)
 }
 

@@ -114,7 +114,10 @@ type recordOptions struct {
 // accept records the arguments of a command and the flags that were given. It returns the first error that does not depend
 // on the configuration.
 func (o *options) accept(command string, operands []string, afterDashes bool, flags *pflag.FlagSet) error {
-	o.command, o.operands, o.afterDashes, o.flagGiven = command, operands, afterDashes, map[string]bool{}
+	o.command = command
+	o.operands = operands
+	o.afterDashes = afterDashes
+	o.flagGiven = map[string]bool{}
 	var blank error
 	flags.Visit(func(f *pflag.Flag) {
 		o.flagGiven[f.Name] = true

@@ -41,7 +41,10 @@ func (p *program) rootCommand() *cobra.Command {
 			p.resultFlags, p.costFlags,
 		},
 	})
-	root.Long, root.SilenceErrors, root.SilenceUsage, root.DisableFlagsInUseLine = rootHelp, true, true, true
+	root.Long = rootHelp
+	root.SilenceErrors = true
+	root.SilenceUsage = true
+	root.DisableFlagsInUseLine = true
 	root.SuggestionsMinimumDistance = 2
 	root.Args = func(c *cobra.Command, operands []string) error {
 		if err := p.accept("", operands, c.ArgsLenAtDash() == 0, c.Flags()); err != nil {

@@ -29,7 +29,9 @@ func serving(t *testing.T, env func(string) string, word string, args ...string)
 // servingTo does what serving does, and records the messages.
 func servingTo(t *testing.T, stderr *output, env func(string) string, word string, args ...string) (address string) {
 	t.Helper()
-	interrupted, done, printed := make(chan struct{}), make(chan int, 1), make(chan string, 1)
+	interrupted := make(chan struct{})
+	done := make(chan int, 1)
+	printed := make(chan string, 1)
 	var stdout output
 	stderr.seen = func(all string) {
 		if _, after, ok := strings.Cut(all, word+" "); ok {
@@ -229,7 +231,9 @@ func TestTheBrowserStaysOpen(t *testing.T) {
 		t.Skip("the browser is a shell script")
 	}
 	dir := t.TempDir()
-	browser, end, ended := filepath.Join(dir, "browser"), filepath.Join(dir, "end"), filepath.Join(dir, "ended")
+	browser := filepath.Join(dir, "browser")
+	end := filepath.Join(dir, "end")
+	ended := filepath.Join(dir, "ended")
 	script := "#!/bin/sh\nuntil mv '" + end + "' '" + ended + "' 2>/dev/null; do [ -e \"$0\" ] || exit; sleep 0.01; done\n"
 	require.NoError(t, os.WriteFile(browser, []byte(script), 0o700)) //nolint:gosec // it is executable
 	ctx, cancel := context.WithCancel(t.Context())

@@ -140,7 +140,9 @@ func TestSignalsOfTheProgram(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			folder(t)
-			running, noted, over := make(chan *os.Process, 1), make(chan struct{}), make(chan struct{})
+			running := make(chan *os.Process, 1)
+			noted := make(chan struct{})
+			over := make(chan struct{})
 			env := server(t, func(n int, _ http.ResponseWriter, prompt string) string {
 				if n != 2 {
 					return echo(prompt)

@@ -37,7 +37,9 @@ func (p *program) playTournament() error {
 	return p.withRuns(s, func(o *debate.Options) (err error) {
 		t.Config, err = p.tournamentConfig(s, o)
 		t.Players, t.Judges = f.withFamilies(t.Config.Participants), f.withFamilies(t.Config.Judges)
-		t.Config.Topic, t.Config.Participants, t.Config.Judges = "", nil, nil
+		t.Config.Topic = ""
+		t.Config.Participants = nil
+		t.Config.Judges = nil
 		return err
 	}, func(o debate.Options, results io.Writer) error {
 		t.Results = results

@@ -106,7 +106,9 @@ func (w *worktree) readAttributes(ctx context.Context, folder string, files []st
 	}
 	fields := splitNul(out)
 	for len(fields) >= 3 {
-		place, name, value := fields[0], fields[1], fields[2]
+		place := fields[0]
+		name := fields[1]
+		value := fields[2]
 		fields = fields[3:]
 		if value == "unspecified" {
 			continue

@@ -481,7 +481,9 @@ func TestPromptsBeginAlikeForLong(t *testing.T) {
 	const turns, turn, room = 1000, 100, 10_000
 	for name, p := range policies {
 		t.Run(name, func(t *testing.T) {
-			h, moved, last := window.History{SummarizerRoom: 20_000}, 0, window.Cut{}
+			h := window.History{SummarizerRoom: 20_000}
+			moved := 0
+			last := window.Cut{}
 			for range turns {
 				h.Tokens = append(h.Tokens, turn)
 				cut := p.Fit(h, room)

@@ -137,7 +137,9 @@ func TestACutStandsForLong(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			const turns = 1000
-			tokens, moved, last := []int{tt.first}, 0, 0
+			tokens := []int{tt.first}
+			moved := 0
+			last := 0
 			for range turns {
 				tokens = append(tokens, tt.turn)
 				cut := slide(tokens, tt.limit)

@@ -71,7 +71,9 @@ func (c *concluded) setPair() error {
 	named := true
 	switch p := c.config.Protocol.(type) {
 	case panel.Protocol:
-		task, selection, named = p.Decision, p.Selection, !p.ByScores && p.Format != panel.Oxford
+		task = p.Decision
+		selection = p.Selection
+		named = !p.ByScores && p.Format != panel.Oxford
 	case procon.Protocol:
 		task, selection = p.Decision, p.Selection
 	default:
@@ -119,11 +121,20 @@ func (c *concluded) forPerson(name string) debate.Config {
 		f.Participants[i] = debate.Participant{Name: p.Name, Role: p.Role, Side: p.Side, Position: p.Position, Persona: p.Persona, Disabled: p.Disabled, Human: true}
 	}
 	f.Judges, f.Substitutes = []debate.Participant{{Name: name, Human: true, Blind: true}}, nil
-	f.PersonaAssigner, f.Summarizer, f.Retriever, f.Embedder = debate.Participant{}, debate.Participant{}, debate.Participant{}, debate.Participant{}
-	f.Detect, f.Prices, f.OnJudgeFailure = nil, nil, debate.Continue
-	f.AskBeforeRounds, f.AskBeforeVerdict, f.AskAboveCost = false, false, 0
+	f.PersonaAssigner = debate.Participant{}
+	f.Summarizer = debate.Participant{}
+	f.Retriever = debate.Participant{}
+	f.Embedder = debate.Participant{}
+	f.Detect = nil
+	f.Prices = nil
+	f.OnJudgeFailure = debate.Continue
+	f.AskBeforeRounds = false
+	f.AskBeforeVerdict = false
+	f.AskAboveCost = 0
 	f.Limits.Cost, f.Limits.Tokens = 0, 0
-	f.Labels, f.Documents, f.Attachments = nil, nil, nil // as labels of an evaluation, of which it is no run
+	f.Labels = nil
+	f.Documents = nil
+	f.Attachments = nil // as labels of an evaluation, of which it is no run
 	for _, d := range c.config.Documents {
 		if slices.Contains(d.Readers, evidence.Everybody) {
 			f.Documents = append(f.Documents, d)

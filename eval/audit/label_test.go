@@ -111,7 +111,9 @@ func TestTheSampleIsDrawn(t *testing.T) {
 	for _, p := range unlabeled(100) {
 		all = append(all, question{id: p.ID, group: p.Group})
 	}
-	a, again, other := drawn(all, "1", 50), drawn(all, "1", 50), drawn(all, "2", 50)
+	a := drawn(all, "1", 50)
+	again := drawn(all, "1", 50)
+	other := drawn(all, "2", 50)
 	require.Equal(t, a, again)
 	require.NotEqual(t, a, other)
 	groups := map[string]int{}

@@ -52,7 +52,10 @@ func TestPlantedBiases(t *testing.T) {
 		"position, verbosity": {accuracy: .7, position: size, verbosity: size},
 	} {
 		t.Run(planted, func(t *testing.T) {
-			zeros, found, sizes, mean := map[string]int{}, map[string]int{}, 0, 0.0
+			zeros := map[string]int{}
+			found := map[string]int{}
+			sizes := 0
+			mean := 0.0
 			for seed := range audits {
 				list := measure(judge.observedBy(salted(1000+seed, n)), "sim").biases
 				for _, name := range biasNames {

@@ -78,7 +78,9 @@ func (s simulated) provider() *scripted.Provider {
 			texts = append(texts, m.Text)
 		}
 		prompt := strings.Join(texts, "\n")
-		question, first, second := part(prompt, "the question"), part(prompt, "answer 1"), part(prompt, "answer 2")
+		question := part(prompt, "the question")
+		first := part(prompt, "answer 1")
+		second := part(prompt, "answer 2")
 		nonce, _, _ := strings.Cut(prompt[strings.Index(prompt, "<<<"):], " ")
 		salt := ""
 		if chance("unsteady", nonce, question, first, second) < s.unsteady {
@@ -112,7 +114,11 @@ func pairsOf(n int) (pairs []Pair) {
 		}
 		p := Pair{ID: fmt.Sprint("p", i), Question: fmt.Sprint("Question ", i, "?"), A: right, B: wrong, Gold: agreement.A, AuthorA: authors[0], AuthorB: authors[1]}
 		if i%2 == 1 {
-			p.A, p.B, p.Gold, p.AuthorA, p.AuthorB = wrong, right, agreement.B, authors[1], authors[0]
+			p.A = wrong
+			p.B = right
+			p.Gold = agreement.B
+			p.AuthorA = authors[1]
+			p.AuthorB = authors[0]
 		}
 		pairs = append(pairs, p)
 	}

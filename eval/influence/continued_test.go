@@ -306,7 +306,9 @@ func TestDebatesThatCannotGoOn(t *testing.T) {
 		"on which the p": func(c *debate.Config) { *c = enginetest.PresetConfigs()["vote"] },
 	} {
 		cfg := enginetest.PresetConfigs()["panel"]
-		cfg.Protocol, cfg.Judges, cfg.Limits.MaxRounds = panel.Protocol{}, cfg.Judges[:1], 1
+		cfg.Protocol = panel.Protocol{}
+		cfg.Judges = cfg.Judges[:1]
+		cfg.Limits.MaxRounds = 1
 		change(&cfg)
 		m := &scripted.Provider{Func: func(r providers.Request) scripted.Reply { return scripted.Reply{Text: enginetest.PresetReply(cfg, r)} }}
 		o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": m}}

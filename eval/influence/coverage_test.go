@@ -154,7 +154,9 @@ func TestIntervalsHoldTogether(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(7, uint64(len(name))))
-			held, named, truths := 0, 0, map[string][2]float64{}
+			held := 0
+			named := 0
+			truths := map[string][2]float64{}
 			for range runs {
 				p := d.measure(r)
 				if d.holds(p, truths) {
@@ -213,7 +215,9 @@ func TestPlantedWeightsAreFoundInOrder(t *testing.T) {
 	r, right := rand.New(rand.NewPCG(1, 2)), 0
 	for range 500 {
 		p := d.measure(r)
-		first, second, third := p.Effects[1], p.Effects[3], p.Effects[6]
+		first := p.Effects[1]
+		second := p.Effects[3]
+		third := p.Effects[6]
 		if first.Fresh && second.Fresh && third.Fresh && first.size() < second.size() && second.size() < third.size() && third.size() < 0 {
 			right++
 		}

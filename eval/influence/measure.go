@@ -151,7 +151,10 @@ func (m *measurement) share(c comparison) estimate.Interval {
 		}
 		return k
 	}
-	n, n0, k, k0 := len(c.without.samples), len(c.whole.samples), won(c.without.samples), won(c.whole.samples)
+	n := len(c.without.samples)
+	n0 := len(c.whole.samples)
+	k := won(c.without.samples)
+	k0 := won(c.whole.samples)
 	if shows := !m.plan.first || len(m.done) > 0; shows && min(n, n0) >= m.enough {
 		return statistics.ShareChange(k, n, k0, n0, m.confidence)
 	}

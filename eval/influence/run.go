@@ -155,7 +155,9 @@ func (x arm) seeded(list []debate.Participant, n int) []debate.Participant {
 // continuing returns the configuration of a debate that goes on: the last one of the debate, without questions to people.
 func (r *runner) continuing(x arm, n int) *debate.Config {
 	c := r.config
-	c.AskBeforeRounds, c.AskBeforeVerdict, c.AskAboveCost = false, false, 0
+	c.AskBeforeRounds = false
+	c.AskBeforeVerdict = false
+	c.AskAboveCost = 0
 	c.Participants, c.Judges = x.seeded(c.Participants, n), x.seeded(c.Judges, n)
 	return &c
 }

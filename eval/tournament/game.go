@@ -43,7 +43,9 @@ type Judgment struct {
 
 // read sets what the game's debate says: in the verdicts of its judges, or if the protocol has none in its outcome.
 func (g *Game) read(r *debate.Result, verdicts bool) {
-	g.State, g.ProUsage, g.ConUsage = r.State, r.Sides[sidePro].Usage, r.Sides[sideCon].Usage
+	g.State = r.State
+	g.ProUsage = r.Sides[sidePro].Usage
+	g.ConUsage = r.Sides[sideCon].Usage
 	g.Failed = runs.FailureOf(r)
 	if g.Failed != "" {
 		return

@@ -144,7 +144,12 @@ func (a shares) meanWith(judge int) float64 {
 type moments struct{ n, x, y, xx, yy, xy float64 }
 
 func (m *moments) add(o moments) {
-	m.n, m.x, m.y, m.xx, m.yy, m.xy = m.n+o.n, m.x+o.x, m.y+o.y, m.xx+o.xx, m.yy+o.yy, m.xy+o.xy
+	m.n += o.n
+	m.x += o.x
+	m.y += o.y
+	m.xx += o.xx
+	m.yy += o.yy
+	m.xy += o.xy
 }
 
 // correlation returns the correlation, or NaN if it is undefined.

@@ -221,7 +221,9 @@ func TestHostileNames(t *testing.T) {
 	}
 	p, err := tournament.Rating{}.Rate(games)
 	require.NoError(t, err)
-	p.Tournament, p.Failures, p.Failed = "<b>\x00", []string{"<i>\x1b"}, 1
+	p.Tournament = "<b>\x00"
+	p.Failures = []string{"<i>\x1b"}
+	p.Failed = 1
 	markdown, html := rendered(t, p)
 	for _, text := range []string{markdown, html} {
 		for _, bad := range []string{"<script>", "<img", "<b>", "<i>", "\x1b", "\u202e", "\x00", "\x07"} {

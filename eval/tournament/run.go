@@ -114,7 +114,9 @@ func (t *Tournament) config(m Motion, pro, con Player) (debate.Config, error) {
 	c.Participants = []debate.Participant{deepcopy.Of(pro.Participant), deepcopy.Of(con.Participant)}
 	for i, side := range [][3]string{{namePro, sidePro, m.Pro}, {nameCon, sideCon, m.Con}} {
 		p := &c.Participants[i]
-		p.Name, p.Side, p.Position = side[0], side[1], cmp.Or(side[2], positions[side[1]])
+		p.Name = side[0]
+		p.Side = side[1]
+		p.Position = cmp.Or(side[2], positions[side[1]])
 	}
 	judges, _ := t.judges(pro, con)
 	c.Judges = deepcopy.Of(judges)
@@ -222,7 +224,9 @@ func (r *runner) report(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	tokens, cost := r.Spent()
-	report.Tournament, report.Tokens, report.Cost = r.Name, tokens, math.Round(cost*1e9)/1e9
+	report.Tournament = r.Name
+	report.Tokens = tokens
+	report.Cost = math.Round(cost*1e9) / 1e9
 	report.Missing, report.Failed = missing, len(failed)
 	report.Failures = failed[:min(len(failed), 10)]
 	report.Incomplete = runs.Incomplete(r.Limit(), missing, "game")

@@ -59,7 +59,9 @@ func (t *table) addMeetings(p *Report) {
 			at[[2]int{a, b}], p.Meetings = n, append(p.Meetings, Meeting{A: t.names[a], B: t.names[b]})
 		}
 		m := &p.Meetings[n]
-		sum, credit, rows := 0.0, 0.0, 0
+		sum := 0.0
+		credit := 0.0
+		rows := 0
 		t.eachRow(i, func(g *Game, j Judgment) {
 			rows++
 			sign, share := g.sign(j), t.share(g, j)

@@ -124,6 +124,8 @@ const points = 400 / math.Ln10
 
 // onScale returns a rating of Elo's scale. from is that of strength 0.
 func onScale(i estimate.Interval, from float64) estimate.Interval {
-	i.Value, i.Low, i.High = from+points*i.Value, from+points*i.Low, from+points*i.High
+	i.Value = from + points*i.Value
+	i.Low = from + points*i.Low
+	i.High = from + points*i.High
 	return i
 }

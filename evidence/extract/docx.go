@@ -57,7 +57,9 @@ var withoutText = map[string]bool{"Fallback": true, "moveFrom": true, "pPr": tru
 // writeText writes the text of a part.
 func writeText(ctx context.Context, b *strings.Builder, part io.Reader) error {
 	d := xml.NewDecoder(part)
-	depth, skipped, inText := 0, 0, false
+	depth := 0
+	skipped := 0
+	inText := false
 	for {
 		token, err := d.Token()
 		switch {

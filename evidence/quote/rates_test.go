@@ -257,7 +257,9 @@ func (s *sampler) hyphenated(q string) string {
 
 // omission returns two pieces of 4 to 12 words, in order or not, and the mark between them.
 func (s *sampler) omission(inOrder bool, fewest, most int, mark string) string {
-	a, b, gap := 4+s.IntN(9), 4+s.IntN(9), fewest+s.IntN(most-fewest)
+	a := 4 + s.IntN(9)
+	b := 4 + s.IntN(9)
+	gap := fewest + s.IntN(most-fewest)
 	if a+b+gap >= len(s.fields) {
 		return ""
 	}

@@ -63,7 +63,9 @@ func New(ctx context.Context, texts map[string]string, o Options) (*Index, error
 			for w := range counts {
 				x.within[w]++
 			}
-			x.passages, x.counts, x.lengths = append(x.passages, p), append(x.counts, counts), append(x.lengths, n)
+			x.passages = append(x.passages, p)
+			x.counts = append(x.counts, counts)
+			x.lengths = append(x.lengths, n)
 			all += n
 		}
 	}
@@ -220,9 +222,13 @@ func cosine(a, c []float64) float64 {
 	if len(a) != len(c) {
 		return 0
 	}
-	dot, na, nc := 0.0, 0.0, 0.0
+	dot := 0.0
+	na := 0.0
+	nc := 0.0
 	for i := range a {
-		dot, na, nc = dot+a[i]*c[i], na+a[i]*a[i], nc+c[i]*c[i]
+		dot += a[i] * c[i]
+		na += a[i] * a[i]
+		nc += c[i] * c[i]
 	}
 	if v := dot / math.Sqrt(na*nc); v > -1.1 && v < 1.1 {
 		return v

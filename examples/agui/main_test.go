@@ -69,7 +69,9 @@ type said struct{ id, text string }
 // checked requires that events follow the rules of AG-UI, and returns the messages.
 func checked(t *testing.T, list []event) (messages []said) {
 	require.Equal(t, "RUN_STARTED", list[0].Type)
-	open, steps, ids := map[string]*strings.Builder{}, map[string]bool{}, map[string]bool{}
+	open := map[string]*strings.Builder{}
+	steps := map[string]bool{}
+	ids := map[string]bool{}
 	for i, e := range list {
 		ends := e.Type == "RUN_FINISHED" || e.Type == "RUN_ERROR"
 		require.Equal(t, i == len(list)-1, ends, e.Type)
@@ -305,7 +307,9 @@ func TestCallsOfTools(t *testing.T) {
 	look := tool.Record{ID: "1", Name: "look", Arguments: json.RawMessage(`{"q":"<cars>"}`), Done: true, Text: "They are <loud>."}
 	order := tool.Record{ID: "2", Name: "order", Arguments: json.RawMessage(`{}`), Waits: true}
 	refused := order
-	refused.Done, refused.Error, refused.Text = true, tool.Disapproved, "A person refused this call."
+	refused.Done = true
+	refused.Error = tool.Disapproved
+	refused.Text = "A person refused this call."
 	var list []event
 	for e := range translate(input{ThreadID: "cars", RunID: "1"}, "d", func(yield func(debate.Event, error) bool) {
 		for _, ev := range []debate.Event{

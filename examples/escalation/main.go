@@ -66,7 +66,9 @@ func (e *escalation) run(ctx context.Context, p *console.Program) error {
 	if err != nil {
 		return err
 	}
-	stage, result, replies := "the pair agreed at once", pair, pair.Total.Turns
+	stage := "the pair agreed at once"
+	result := pair
+	replies := pair.Total.Turns
 	switch {
 	case pair.Ending.Outcome != transcript.Unanimous:
 		// All models answer anew, without the arguments of the pair, so that these cannot sway the others before they answer.

@@ -69,7 +69,9 @@ func bounds(m []string) map[string]any {
 	s := map[string]any{"type": "number"}
 	switch m[1] {
 	case "text":
-		s["type"], low, high = "string", "minLength", "maxLength"
+		s["type"] = "string"
+		low = "minLength"
+		high = "maxLength"
 	case "whole number":
 		s["type"] = "integer"
 	}

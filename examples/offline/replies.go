@@ -138,9 +138,13 @@ func (p prompt) personas() scripted.Values {
 	v := scripted.Values{}
 	for i, name := range listItems(p.system, "The participants, in order:") {
 		name, _, _ = strings.Cut(name, ", ")
-		persona, position, argument := "A policy analyst", "Yes, and soon.", "Delay has a cost."
+		persona := "A policy analyst"
+		position := "Yes, and soon."
+		argument := "Delay has a cost."
 		if i%2 == 1 {
-			persona, position, argument = "A small-business owner", "No, not in this form.", "A rule is hard to reverse."
+			persona = "A small-business owner"
+			position = "No, not in this form."
+			argument = "A rule is hard to reverse."
 		}
 		v[path("personas", name, "persona")], v[path("personas", name, "position")] = persona, position
 		v[path("personas", name, "key_arguments")] = []string{argument}

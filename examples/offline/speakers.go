@@ -52,7 +52,9 @@ func (w *speaker) add(s statement, known map[string]bool) {
 		known[word] = true
 	}
 	fresh := len(known) - before
-	w.points, w.newWords, w.newWordShare = append(w.points, s.lastSentence()), w.newWords+fresh, float64(fresh)/float64(max(len(said), 1))
+	w.points = append(w.points, s.lastSentence())
+	w.newWords += fresh
+	w.newWordShare = float64(fresh) / float64(max(len(said), 1))
 	w.scores += w.score()
 }
 

@@ -276,7 +276,9 @@ func scoresOf(t *testing.T, turn transcript.Turn) (list []float64) {
 // endsWhenNothingIsNew checks that the debate ends with the first round that adds almost no words.
 func endsWhenNothingIsNew(t *testing.T, r *debate.Result, rounds int) {
 	t.Helper()
-	known, fresh, all := map[string]bool{}, map[int]int{}, map[int]int{}
+	known := map[string]bool{}
+	fresh := map[int]int{}
+	all := map[int]int{}
 	for _, turn := range r.Turns {
 		if turn.Kind != transcript.Speech {
 			continue

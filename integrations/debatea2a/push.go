@@ -104,7 +104,9 @@ func (a *Agent) notifyOf(ctx context.Context, t *a2a.Task) error {
 	if err != nil {
 		return err
 	}
-	set, last, wanted := a.tools(a.options.Tools.Labels), position(t), true
+	set := a.tools(a.options.Tools.Labels)
+	last := position(t)
+	wanted := true
 	for active := t.Status.State == a2a.TaskStateWorking; ; active = true {
 		if active {
 			err := a.follow(ctx, t.TaskInfo(), nil, set.Follow(ctx, d.ID(), last), func(event a2a.Event, _ error) bool {

@@ -144,7 +144,10 @@ func TestAnAgentHasASeat(t *testing.T) {
 	searched := 0
 	look := func(agent.Context, query) (found, error) { searched++; return found{"30 %"}, nil }
 	c := debatetest.ShortPanel(1)
-	c.Topic, c.Participants[0].Provider, c.Participants[1].Provider, c.Judges[0].Provider = "Ban cars?", "agent", "model", "judge"
+	c.Topic = "Ban cars?"
+	c.Participants[0].Provider = "agent"
+	c.Participants[1].Provider = "model"
+	c.Judges[0].Provider = "judge"
 	turns := debatetest.RunResult(t, debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{
 		"agent": debateadk.FromAgent(researcher(t, &fake{replies: []providertest.Reply{search, speech}}, false, look)),
 		"model": debateadk.FromModel(&fake{replies: []providertest.Reply{{Chunks: []string{"But ", "trade needs them."}}}}),

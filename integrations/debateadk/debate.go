@@ -103,7 +103,9 @@ func event(ctx agent.InvocationContext, name, key string, p debatetool.Progress)
 	e := session.NewEvent(ctx, ctx.InvocationID())
 	switch {
 	case p.Turn != nil:
-		e.Author, e.Partial, e.Content = p.Turn.Actor, true, genai.NewContentFromText(p.Turn.Said(), genai.RoleModel)
+		e.Author = p.Turn.Actor
+		e.Partial = true
+		e.Content = genai.NewContentFromText(p.Turn.Said(), genai.RoleModel)
 	case p.Output != nil:
 		e.Author, e.Content = name, genai.NewContentFromText(p.Output.Text(), genai.RoleModel)
 		e.Actions.StateDelta[key] = ""

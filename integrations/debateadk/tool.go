@@ -42,7 +42,9 @@ func FromTool(t adktool.Tool, s tool.Spec) (tool.Tool, error) {
 		return nil, fmt.Errorf("read tool %q of ADK: it runs for a long time, use one that returns its result", t.Name())
 	}
 	d := f.Declaration()
-	s.Name, s.Description, s.Schema = cmp.Or(s.Name, d.Name), cmp.Or(s.Description, d.Description), json.RawMessage(`{"type":"object"}`)
+	s.Name = cmp.Or(s.Name, d.Name)
+	s.Description = cmp.Or(s.Description, d.Description)
+	s.Schema = json.RawMessage(`{"type":"object"}`)
 	var err error
 	if d.ParametersJsonSchema != nil {
 		s.Schema, err = json.Marshal(d.ParametersJsonSchema)

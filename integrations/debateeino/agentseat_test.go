@@ -132,7 +132,10 @@ func TestTheEndOfACallEndsTheAgent(t *testing.T) {
 func TestAnAgentHasASeat(t *testing.T) {
 	searched := 0
 	c := debatetest.ShortPanel(1)
-	c.Topic, c.Participants[0].Provider, c.Participants[1].Provider, c.Judges[0].Provider = "Ban cars?", "agent", "model", "judge"
+	c.Topic = "Ban cars?"
+	c.Participants[0].Provider = "agent"
+	c.Participants[1].Provider = "model"
+	c.Judges[0].Provider = "judge"
 	turns := debatetest.RunResult(t, debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{
 		"agent": debateeino.FromAgent(agent(t, &fake{replies: []providertest.Reply{search, speech}}, func(context.Context, query) (string, error) { searched++; return "30 %", nil })),
 		"model": debateeino.FromModel(&fake{replies: []providertest.Reply{{Chunks: []string{"But ", "trade needs them."}}}}),

@@ -173,7 +173,9 @@ func speak(events *adk.AsyncIterator[*adk.AgentEvent], add adapter.Add) error {
 		if err != nil {
 			return err
 		}
-		total.FinishReason, total.Usage, total.Total = last.FinishReason, total.Usage.Add(last.Usage), total.Total+last.Total
+		total.FinishReason = last.FinishReason
+		total.Usage = total.Usage.Add(last.Usage)
+		total.Total += last.Total
 	}
 	if err := text.End(); err != nil {
 		return err

@@ -19,7 +19,9 @@ func FromTool(ctx context.Context, t einotool.InvokableTool, s tool.Spec) (tool.
 	if err != nil {
 		return nil, fmt.Errorf("describe tool of Eino: %w", err)
 	}
-	s.Name, s.Description, s.Schema = cmp.Or(s.Name, info.Name), cmp.Or(s.Description, info.Desc), json.RawMessage(`{"type":"object"}`)
+	s.Name = cmp.Or(s.Name, info.Name)
+	s.Description = cmp.Or(s.Description, info.Desc)
+	s.Schema = json.RawMessage(`{"type":"object"}`)
 	schema, err := info.ToJSONSchema()
 	if err == nil && schema != nil {
 		schema.Version = "" // some services refuse it

@@ -171,7 +171,9 @@ func TestAnErrorInAStreamIsLogged(t *testing.T) {
 	for _, body := range []string{asked + `}`, asked + `, "stream": true}`} {
 		var log bytes.Buffer
 		o := allowing()
-		o.Presets, o.Heartbeat, o.Logger = map[string]debate.Config{"pair": preset}, time.Millisecond, slog.New(slog.NewTextHandler(&log, nil))
+		o.Presets = map[string]debate.Config{"pair": preset}
+		o.Heartbeat = time.Millisecond
+		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		kept := &breakingStore{Store: store.Memory()}
 		s := open(t, kept, o)
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/chat/completions", strings.NewReader(body))

@@ -232,7 +232,9 @@ func (f *feed) next(from int, after int64) (list []frame, rest int, changed <-ch
 	stored, live := since(f.stored, from), since(f.live, from)
 	for rest = from; len(list) < maxFrames && len(stored)+len(live) > 0; {
 		if len(live) > 0 && (len(stored) == 0 || live[0].number < stored[0].number) {
-			list, rest, live = append(list, live[0]), live[0].number+1, live[1:]
+			list = append(list, live[0])
+			rest = live[0].number + 1
+			live = live[1:]
 			continue
 		}
 		at := stored[0]

@@ -86,7 +86,10 @@ func (c *call) fork() error {
 	parent := c.r.PathValue("id")
 	cfg := debate.Config{ID: edits.ID} // what Authorize may change
 	if again := body.Rejudge; again != nil {
-		cfg.Judges, cfg.Rubric, cfg.Prompts, cfg.Prices = again.Judges, again.Rubric, again.Prompts, again.Prices
+		cfg.Judges = again.Judges
+		cfg.Rubric = again.Rubric
+		cfg.Prompts = again.Prompts
+		cfg.Prices = again.Prices
 	}
 	if edits.Config != nil {
 		cfg = *edits.Config
@@ -118,7 +121,10 @@ func (c *call) fork() error {
 		edits.Config = &cfg
 	}
 	if again := body.Rejudge; again != nil {
-		again.Judges, again.Rubric, again.Prompts, again.Prices = cfg.Judges, cfg.Rubric, cfg.Prompts, cfg.Prices
+		again.Judges = cfg.Judges
+		again.Rubric = cfg.Rubric
+		again.Prompts = cfg.Prompts
+		again.Prices = cfg.Prices
 	}
 	d, err := c.makeFork(parent, body, edits, key, hash(parent + string(sum))[:32])
 	if err != nil {

@@ -264,7 +264,9 @@ func TestADebateWithTheIDOfADeletedOne(t *testing.T) {
 	kept := store.Memory()
 	other := debatetest.Engine(t, debate.Options{Store: kept})
 	cfg := preset
-	cfg.ID, cfg.Topic, cfg.Labels = "cars", "Old?", map[string]string{"owner": "ann"}
+	cfg.ID = "cars"
+	cfg.Topic = "Old?"
+	cfg.Labels = map[string]string{"owner": "ann"}
 	debatetest.Create(t, other, cfg)
 	o := allowing()
 	o.Authorize = func(_ context.Context, a *Access) error {

@@ -268,7 +268,9 @@ func queryOf(v url.Values) (q store.Query, err error) {
 	for _, o := range v["outcome"] {
 		q.Outcomes = append(q.Outcomes, transcript.Outcome(o))
 	}
-	q.FailureKinds, q.Waiting, q.Parent = v["failure_kind"], v.Get("waiting"), v.Get("parent")
+	q.FailureKinds = v["failure_kind"]
+	q.Waiting = v.Get("waiting")
+	q.Parent = v.Get("parent")
 	for _, l := range v["label"] {
 		name, value, ok := strings.Cut(l, ":")
 		if !ok {

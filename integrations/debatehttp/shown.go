@@ -45,7 +45,9 @@ func shownResult(r *debate.Result) *debate.Result {
 func shownEvent(ev debate.Event) debate.Event {
 	switch ev := ev.(type) {
 	case debate.StateChanged:
-		ev.Failure, ev.OtherFailures, ev.Question = withoutStack(ev.Failure), withoutStacks(ev.OtherFailures), questionWithoutStack(ev.Question)
+		ev.Failure = withoutStack(ev.Failure)
+		ev.OtherFailures = withoutStacks(ev.OtherFailures)
+		ev.Question = questionWithoutStack(ev.Question)
 		return ev
 	case debate.Dropped:
 		ev.Failure, ev.OtherFailures = withoutStack(ev.Failure), withoutStacks(ev.OtherFailures)

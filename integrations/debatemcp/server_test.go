@@ -254,7 +254,9 @@ func TestSubscribersAreTold(t *testing.T) {
 func TestSubscribersOfOneResource(t *testing.T) {
 	versions(t, func(t *testing.T, version string) {
 		s := newServer(t, slowly{offline.Model(false)}, debatetest.ShortPanel(2), version)
-		first, second, single := inMemory(t, s, nil), inMemory(t, s, nil), inMemory(t, s, nil)
+		first := inMemory(t, s, nil)
+		second := inMemory(t, s, nil)
+		single := inMemory(t, s, nil)
 		_, _ = first.call(t, "debate_start", map[string]any{"topic": "Ban cars?", "id": "x"})
 		synctest.Wait()
 		shared, own := "debate://x/report", "debate://x/transcript"

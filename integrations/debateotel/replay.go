@@ -233,7 +233,9 @@ func (r *replay) step(k transcript.Key, kind transcript.Kind, s replayedStep) {
 	if n := len(r.drives); n > 1 && s.began.Before(d.began) {
 		before := r.drives[n-2]
 		before.notes, before.steps = append(before.notes, d.notes...), append(before.steps, d.steps...)
-		before.ended, before.status, before.kind = d.ended, d.status, d.kind
+		before.ended = d.ended
+		before.status = d.status
+		before.kind = d.kind
 		r.drives, d = r.drives[:n-1], before
 	}
 	r.rounds = slices.DeleteFunc(r.rounds, func(round debate.ToolsCalled) bool {

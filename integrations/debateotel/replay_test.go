@@ -67,7 +67,9 @@ func TestAReplayOfFailures(t *testing.T) {
 	for name, act := range troubles() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r, m, s := newRecorder(Options{}), &model{cfg: pair(), act: act}, store.Memory()
+				r := newRecorder(Options{})
+				m := &model{cfg: pair(), act: act}
+				s := store.Memory()
 				_, d := start(t, r, m, func(o *debate.Options) { o.Store = s })
 				runToStop(t, d)
 				requireSame(t, r, s)
@@ -108,7 +110,9 @@ func TestAReplayOfControls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r, m, s := newRecorder(Options{}), &model{cfg: pair()}, store.Memory()
+				r := newRecorder(Options{})
+				m := &model{cfg: pair()}
+				s := store.Memory()
 				m.cfg.Judges = m.cfg.Judges[:1]
 				var failed atomic.Bool
 				m.act = func(_ context.Context, s debate.Step) error {

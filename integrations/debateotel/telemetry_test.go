@@ -34,7 +34,12 @@ func detailed() debate.Config {
 	for i := range c.Participants {
 		p := &c.Participants[i]
 		p.Model, p.Role = "gpt-x", "expert"
-		p.Temperature, p.TopP, p.Seed, p.Stop, p.Reasoning, p.MaxTokens = new(0.5), 0.9, new(int64(7)), []string{"END"}, "low", 500
+		p.Temperature = new(0.5)
+		p.TopP = 0.9
+		p.Seed = new(int64(7))
+		p.Stop = []string{"END"}
+		p.Reasoning = "low"
+		p.MaxTokens = 500
 	}
 	return c
 }

@@ -148,7 +148,9 @@ func workUntilKilled(address string, open func(dsn string) (*pgxpool.Pool, error
 	must(err)
 	s, err := NewStore(pool, Config{Schema: schema, RiverSchema: schema})
 	must(err)
-	c.Schema, c.Workers, c.Logger = schema, river.NewWorkers(), slog.New(slog.DiscardHandler)
+	c.Schema = schema
+	c.Workers = river.NewWorkers()
+	c.Logger = slog.New(slog.DiscardHandler)
 	_, err = AddWorker(c.Workers, s, debate.Options{Providers: map[string]providers.Provider{"m": m}})
 	must(err)
 	client, err := river.NewClient(riverpgxv5.New(pool), Defaults(c))

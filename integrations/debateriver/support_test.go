@@ -139,7 +139,10 @@ func (s *testSchema) workerOfOneJob(t testing.TB, m providers.Provider) *process
 func (s *testSchema) workerOf(t testing.TB, o debate.Options, c river.Config) *process {
 	t.Helper()
 	p := s.open(t)
-	c.Schema, c.Workers, c.Logger, c.TestOnly = s.schema, river.NewWorkers(), slog.New(slog.DiscardHandler), true
+	c.Schema = s.schema
+	c.Workers = river.NewWorkers()
+	c.Logger = slog.New(slog.DiscardHandler)
+	c.TestOnly = true
 	var err error
 	p.Engine, err = AddWorker(c.Workers, p.store, o)
 	require.NoError(t, err)

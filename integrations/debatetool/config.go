@@ -22,7 +22,9 @@ func (s *Toolset) config(id string, in Input) (debate.Config, error) {
 		return debate.Config{}, refuse(append(problems, unknown...)...)
 	}
 	c := p.Config
-	c.ID, c.Topic, c.Background = id, in.Topic, s.background(cmp.Or(in.Background, c.Background), in.Earlier)
+	c.ID = id
+	c.Topic = in.Topic
+	c.Background = s.background(cmp.Or(in.Background, c.Background), in.Earlier)
 	c.Labels = maps.Clone(c.Labels)
 	if c.Labels == nil {
 		c.Labels = map[string]string{}

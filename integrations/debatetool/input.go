@@ -59,7 +59,10 @@ func setParticipants(c *debate.Config, list []Participant) []protocol.Problem {
 	c.Participants = nil
 	for i, p := range list {
 		model := models[i%len(models)]
-		model.Name, model.Role, model.Side, model.Position = p.Name, p.Role, p.Side, p.Position
+		model.Name = p.Name
+		model.Role = p.Role
+		model.Side = p.Side
+		model.Position = p.Position
 		model.Persona, model.Instructions = "", ""
 		c.Participants = append(c.Participants, model)
 	}

@@ -240,7 +240,9 @@ func isShown(k transcript.Kind) bool {
 func (q quoter) describe(r *report.Report, waiting []debate.Asked, rounds int, after int64) Output {
 	res := &r.Result
 	o := Output{ID: res.ID, Topic: res.Topic, Round: res.Round, Rounds: rounds, Outcome: outcome(res.Ending), Created: res.Created}
-	o.forPeople, o.Notices, o.Position = q.forPeople, r.Notices(), max(after, 0)
+	o.forPeople = q.forPeople
+	o.Notices = r.Notices()
+	o.Position = max(after, 0)
 	o.Tokens, o.Cost = res.Total.Usage.Input+res.Total.Usage.Output, res.Total.Usage.Cost
 	if res.State.Final() {
 		o.Answer = q.quote("answer", 0, res.Answer.Text)
@@ -280,7 +282,10 @@ func outcome(e transcript.Ending) string {
 
 // addDecision adds what a debate has decided.
 func (q quoter) addDecision(o *Output, d *protocol.Outcome) {
-	o.Choice, o.Option, o.Confidence, o.Winner = label(d.Choice), d.Option, d.Confidence, label(d.Winner)
+	o.Choice = label(d.Choice)
+	o.Option = d.Option
+	o.Confidence = d.Confidence
+	o.Winner = label(d.Winner)
 	for name, score := range d.Scores {
 		if o.Scores == nil {
 			o.Scores = map[string]float64{}

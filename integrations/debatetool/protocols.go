@@ -70,7 +70,9 @@ func (s *Toolset) withProtocol(c debate.Config, name string) (debate.Config, err
 		return c, err
 	}
 	made, err := s.engine.ParseConfig(raw)
-	c.Protocol, c.Limits.MinRounds, c.Limits.MaxRounds = made.Protocol, 0, 0
+	c.Protocol = made.Protocol
+	c.Limits.MinRounds = 0
+	c.Limits.MaxRounds = 0
 	return c, err
 }
 

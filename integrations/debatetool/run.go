@@ -191,10 +191,14 @@ func (f *follower) read(ev debate.Event) (list []Progress) {
 	case debate.Asked:
 		f.people = true
 	case debate.PhaseStarted:
-		list, f.held, f.hold = f.held, nil, ev.Parallel
+		list = f.held
+		f.held = nil
+		f.hold = ev.Parallel
 	case debate.StateChanged:
 		if !f.hold || ev.To != fsm.Paused && ev.On != fsm.Resume {
-			list, f.held, f.hold = f.held, nil, false
+			list = f.held
+			f.held = nil
+			f.hold = false
 		}
 	case debate.ToolsCalled:
 		if len(ev.Attempts) > 0 && (!f.hold || !f.people) { // the first entry of the round, and nobody must not see it yet

@@ -266,7 +266,9 @@ func TestStatusReturnsTheTurnsAfterAPosition(t *testing.T) {
 		b := sit(t, store.Memory(), &model{}, c, debatetool.Options{})
 		out, err := b.Run(t.Context(), ask)
 		require.NoError(t, err)
-		id, after, sizes := out.ID, int64(0), []int{}
+		id := out.ID
+		after := int64(0)
+		sizes := []int{}
 		for {
 			out, err = b.Status(t.Context(), id, after)
 			require.NoError(t, err)

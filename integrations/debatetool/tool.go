@@ -146,7 +146,9 @@ func outline(s *jsonschema.Schema) *jsonschema.Schema {
 		return nil
 	}
 	short := *s
-	short.Description, short.Enum, short.Items = "", nil, outline(s.Items)
+	short.Description = ""
+	short.Enum = nil
+	short.Items = outline(s.Items)
 	if s.Properties != nil {
 		short.Properties = jsonschema.NewProperties()
 		for field := s.Properties.Oldest(); field != nil; field = field.Next() {

@@ -81,7 +81,9 @@ func TestEachToolHasSchemas(t *testing.T) {
 func TestErrorsSayWhatWouldBeRight(t *testing.T) {
 	prices := debatetest.ShortPanel(2)
 	prices.Prices = price.Prices{"": {Input: 1, Output: 1}}
-	prices.Limits.Cost, prices.Limits.Tokens, prices.Limits.RunningTime = 2, 500_000, 90*time.Second
+	prices.Limits.Cost = 2
+	prices.Limits.Tokens = 500_000
+	prices.Limits.RunningTime = 90 * time.Second
 	people := debatetest.ShortPanel(2)
 	people.Participants[0].Human, people.Participants[1].Human = true, true
 	experts := debatetest.ShortPanel(2)

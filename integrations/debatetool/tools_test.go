@@ -67,7 +67,9 @@ func TestCallersSeeCallsOfTools(t *testing.T) {
 func TestNamesThatModelsMakeUp(t *testing.T) {
 	e, _ := toolviewtest.Engine(t, func(o *debate.Options) { o.Tools = o.Tools[1:] }) // without look
 	c := toolviewtest.Config()
-	c.ID, c.Topic, c.Documents = "", "", nil
+	c.ID = ""
+	c.Topic = ""
+	c.Documents = nil
 	for i := range c.Participants {
 		c.Participants[i].Tools = []string{"order"}
 	}

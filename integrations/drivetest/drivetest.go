@@ -307,7 +307,10 @@ func (s *suite) makeNewer(d *debate.Debate) store.Status {
 	require.NoError(s, json.Unmarshal(raw, &configured))
 	after := status.Seq
 	configured["seq"], configured["format"] = after+1, store.Format+1
-	status.Seq, status.Format, status.State, status.Plan = after+2, store.Format+1, fsm.Validating, store.Plan{Key: "of a newer version"}
+	status.Seq = after + 2
+	status.Format = store.Format + 1
+	status.State = fsm.Validating
+	status.Plan = store.Plan{Key: "of a newer version"}
 	status.Driver = store.Heartbeat{}
 	at := entries[0].At
 	entry := func(kind string, data map[string]any) store.Entry {

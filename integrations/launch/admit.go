@@ -132,7 +132,9 @@ func fieldsOf(a, b map[string]any) []string {
 func shape(c, purpose debate.Config) (map[string]any, error) {
 	c.ID, c.Seed = "shape", "shape"
 	c.Topic, c.Background = "any", ""
-	c.Documents, c.Labels, c.Prices = nil, nil, nil
+	c.Documents = nil
+	c.Labels = nil
+	c.Prices = nil
 	c.Limits = debate.Limits{}
 	c.Participants = plainSeats("participant", c.Participants, purpose.Participants)
 	c.Judges = plainSeats("judge", c.Judges, purpose.Judges)
@@ -166,7 +168,10 @@ func plainSeats(kind string, list, others []debate.Participant) []debate.Partici
 			other = others[i]
 		}
 		a.Name = fmt.Sprintf("%s %d", kind, i)
-		a.Side, a.Position, a.Persona, a.Instructions = other.Side, other.Position, other.Persona, other.Instructions
+		a.Side = other.Side
+		a.Position = other.Position
+		a.Persona = other.Persona
+		a.Instructions = other.Instructions
 		if a.Human {
 			a.Human, a.Blind = false, false
 			a.Temperature = other.Temperature
@@ -178,7 +183,9 @@ func plainSeats(kind string, list, others []debate.Participant) []debate.Partici
 
 // withoutModel returns an actor without a model.
 func withoutModel(a debate.Participant) debate.Participant {
-	a.Provider, a.Model, a.Window = "", "", 0
+	a.Provider = ""
+	a.Model = ""
+	a.Window = 0
 	return a
 }
 
@@ -299,8 +306,12 @@ func (o *Offer) chosen(a *debate.Participant) (Model, bool) {
 // admitLimits sets the limits that a configuration does not name, and returns those that are too large.
 func (o *Offer) admitLimits(c *debate.Config) (found []protocol.Problem, err error) {
 	plain := *c
-	plain.ID, plain.Topic, plain.Documents = "", "any", nil
-	plain.Limits.Cost, plain.Limits.Tokens, plain.Prices = 0, 0, nil
+	plain.ID = ""
+	plain.Topic = "any"
+	plain.Documents = nil
+	plain.Limits.Cost = 0
+	plain.Limits.Tokens = 0
+	plain.Prices = nil
 	full, err := Complete(plain)
 	if err != nil {
 		return nil, err

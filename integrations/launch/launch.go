@@ -284,7 +284,9 @@ func (s *composing) setSeat(field string, a *debate.Participant, chosen Seat) {
 		s.add(field+".model", "%q is not among the models, use one of %s", id, s.modelNames())
 		return
 	}
-	a.Human, a.Provider, a.Model = false, m.Provider, m.Name
+	a.Human = false
+	a.Provider = m.Provider
+	a.Model = m.Name
 }
 
 // person returns the seat of an actor for a person, without what only models have.

@@ -21,7 +21,9 @@ func admitted(turn chan struct{}) bool {
 
 func TestOthersWaitInOrder(t *testing.T) {
 	q := admission.Queue{Most: 1}
-	first, second, third := q.Join(), q.Join(), q.Join()
+	first := q.Join()
+	second := q.Join()
+	third := q.Join()
 	require.True(t, admitted(first))
 	require.False(t, admitted(second))
 	q.Leave(second) // it waits no longer

@@ -49,7 +49,9 @@ func (f *Filter) passes(piece string) bool {
 	if f.held != "" || !f.begun || !f.said || f.ended || f.others || f.trim || f.words || f.inline || f.block != nil || f.to != Reply {
 		return false
 	}
-	fences, span, before := f.fences, f.span, f.last
+	fences := f.fences
+	span := f.span
+	before := f.last
 	for i := 0; i < len(piece); i++ {
 		c := piece[i]
 		if c == '<' || c == '[' || c == assistantWord[0] && isEndOfSentence(before) {

@@ -73,10 +73,16 @@ var nested = regexp.MustCompile(fmt.Sprintf(`(?m)^(?:[ \t]*(?:>|[-+*][ \t]|[0-9]
 // time to parse marks can grow with the square of their number. Each row of a table gets all cells of its header, even if
 // its own text is one character.
 func crowded(source string) bool {
-	marks, rows, columns, cells := 0, 0, 0, 0 // of the paragraph, and cells of those before
+	marks := 0 // of the paragraph, as rows and columns are
+	rows := 0
+	columns := 0
+	cells := 0 // of the paragraphs before
 	for l := range strings.Lines(source) {
 		if strings.Trim(l, " \t\n") == "" { // no other character ends a paragraph, such as a space of another width
-			marks, rows, columns, cells = 0, 0, 0, cells+rows*columns
+			cells += rows * columns
+			marks = 0
+			rows = 0
+			columns = 0
 			continue
 		}
 		for _, c := range []byte(l) {

@@ -42,7 +42,9 @@ func Fold(text string, n int) (first, rest string) {
 		return text, ""
 	}
 	start, end := 0, len(text) // of the paragraph that the text is split in or after
-	pos, fence, blank := 0, "", false
+	pos := 0
+	fence := ""
+	blank := false
 	for l := range strings.Lines(text) {
 		if blank && fence == "" && !strings.HasPrefix(l, " ") && !strings.HasPrefix(l, "\t") {
 			last := strings.TrimSpace(text[start:pos])

@@ -70,7 +70,9 @@ func Open(c Config, o debate.Options) (*Runner, error) {
 
 // inMemory returns options for debates that are not stored.
 func inMemory(o debate.Options) debate.Options {
-	o.Store, o.Observer, o.Logger = nil, debate.Observer{}, nil
+	o.Store = nil
+	o.Observer = debate.Observer{}
+	o.Logger = nil
 	return o
 }
 
@@ -184,7 +186,9 @@ func (r *Runner) advance(change func(*progress.Tasks)) {
 	defer r.mu.Unlock()
 	p := &r.progress
 	change(p)
-	p.Tokens, p.Cost, p.Elapsed = r.spent.tokens, r.spent.cost, time.Since(r.began)
+	p.Tokens = r.spent.tokens
+	p.Cost = r.spent.cost
+	p.Elapsed = time.Since(r.began)
 	if p.Tasks > 0 {
 		left := float64(p.TotalTasks-p.Tasks) / float64(p.Tasks)
 		p.RemainingTime = time.Duration(left * float64(p.Elapsed))

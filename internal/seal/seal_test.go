@@ -25,7 +25,9 @@ func TestMacIsHMAC(t *testing.T) {
 }
 
 func TestEachHashHasAKeyOfItsOwn(t *testing.T) {
-	a, b, digest := New(), New(), sha256.Sum256([]byte("yes"))
+	a := New()
+	b := New()
+	digest := sha256.Sum256([]byte("yes"))
 	require.NotEqual(t, a.Secret, b.Secret)
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	seen := map[string]bool{}
@@ -105,7 +107,9 @@ func TestAKeyAllocatesNothing(t *testing.T) {
 }
 
 func TestAReplyThatIsGivenAgainIsRecognized(t *testing.T) {
-	a, b, hidden := New(), New(), &Keys{}
+	a := New()
+	b := New()
+	hidden := &Keys{}
 	hash := a.Reply("1/1/speech/A/", "yes\n")
 	require.Equal(t, a.Reply("1/1/speech/A/", " yes"), hash, "blanks at the ends do not count")
 	require.NotEqual(t, a.Reply("1/1/speech/B/", "yes"), hash)

@@ -72,7 +72,11 @@ func (l *List) SetDocuments(list []evidence.Document, seq int64) {
 			at = len(l.all) - 1
 		}
 		s := &l.all[at]
-		s.document, s.removed, s.Private, s.text, s.hash = d, false, d.IsPrivate(), d.Text, d.SHA256
+		s.document = d
+		s.removed = false
+		s.Private = d.IsPrivate()
+		s.text = d.Text
+		s.hash = d.SHA256
 		s.id = ""
 		if !d.IsPrivate() {
 			s.id = d.SHA256

@@ -54,7 +54,9 @@ func TestNumbers(t *testing.T) {
 	require.Equal(t, []int{6}, l.findIn(b, 6, 8, call("The rent.")), "but not if the document is private")
 
 	// In a parallel phase, the steps take turns.
-	p, q, r := key(2, "all", "A"), key(2, "all", "B"), key(2, "all", "C")
+	p := key(2, "all", "A")
+	q := key(2, "all", "B")
+	r := key(2, "all", "C")
 	l.Begin(p, []string{Lane(p), Lane(q), Lane(r)})
 	require.Equal(t, []int{9}, l.findIn(r, 9, 10, call("new")))
 	require.Equal(t, []int{7, 10}, l.findIn(p, 9, 11, call("new", "more")), "a step does not know what another one has just found")

@@ -41,7 +41,9 @@ func (c *Texts) prepare(key, name, text string) *quote.Text {
 		c.kept = map[string]*quote.Text{}
 	}
 	c.kept[key] = prepared
-	c.order, c.sizes, c.size = append(c.order, key), append(c.sizes, len(text)), c.size+len(text)
+	c.order = append(c.order, key)
+	c.sizes = append(c.sizes, len(text))
+	c.size += len(text)
 	for c.size > maxKept {
 		delete(c.kept, c.order[0])
 		c.size -= c.sizes[0]

@@ -79,7 +79,9 @@ func TestRecordedSpeeches(t *testing.T) {
 		{"one to three sentences of the speeches and panel debates", excerpts(debates)},
 		{judges, recordedSpeeches(t, "judge-replies.jsonl", "llmbar-replies.jsonl")},
 	} {
-		changed, dialogues, refused := 0, 0, 0
+		changed := 0
+		dialogues := 0
+		refused := 0
 		for _, s := range set.texts {
 			found := s.seats.Read(s.text)
 			if found.Text != s.text {
@@ -121,7 +123,9 @@ func TestRecordedDialogues(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| dialogues of three speeches in a row | n | found | cut where the first one ends |\n|---|---|---|---|\n")
 	for _, form := range forms {
-		n, found, exact := 0, 0, 0
+		n := 0
+		found := 0
+		exact := 0
 		for i := 0; i+2 < len(debates); i++ {
 			r := seats.Read(form.of(debates[i], debates[i+1], debates[i+2]))
 			n++

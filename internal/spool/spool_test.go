@@ -94,7 +94,9 @@ func TestAnObserverThatEndsTheGoroutineGetsTheRest(t *testing.T) {
 func TestNoStoredEventIsLost(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // not for secrets
-		last, live, stored := map[string]int64{}, 0, 0
+		last := map[string]int64{}
+		live := 0
+		stored := 0
 		see := func(id string, seq int64) {
 			stored++
 			require.Equal(t, last[id]+1, seq, id)

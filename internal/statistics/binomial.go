@@ -28,7 +28,9 @@ func Wilson(k, n int) Interval {
 	if n == 0 {
 		return Interval{Method: TooFew}
 	}
-	p, m, z := float64(k)/float64(n), float64(n), normalQuantile(.975)
+	p := float64(k) / float64(n)
+	m := float64(n)
+	z := normalQuantile(.975)
 	middle := (p + z*z/(2*m)) / (1 + z*z/m)
 	half := z * math.Sqrt(p*(1-p)/m+z*z/(4*m*m)) / (1 + z*z/m)
 	return Interval{Value: p, Low: max(0, middle-half), High: min(1, middle+half), N: n, Groups: n, Method: WilsonScore}

@@ -9,7 +9,9 @@ type Contest struct {
 
 // seats returns the contest without its results.
 func (c Contest) seats() Contest {
-	c.Win, c.Tie, c.Loss = 0, 0, 0
+	c.Win = 0
+	c.Tie = 0
+	c.Loss = 0
 	return c
 }
 

@@ -60,14 +60,18 @@ func mean(groups []group, least, most float64) Interval {
 		// All groups have the same mean, from which the data show no spread. Wilson's interval says how large a share of
 		// groups may differ; these have any values.
 		rest := Wilson(0, len(groups)).High
-		i.Low, i.High, i.Method = i.Value, i.Value, WilsonScore
+		i.Low = i.Value
+		i.High = i.Value
+		i.Method = WilsonScore
 		if !math.IsInf(least, 0) {
 			i.Low, i.High = i.Value-rest*(i.Value-least), i.Value+rest*(most-i.Value)
 		}
 		return i
 	case len(groups) < minResampled:
 		half := tQuantile(.975, float64(len(groups)-1)) * se
-		i.Low, i.High, i.Method = i.Value-half, i.Value+half, StudentT
+		i.Low = i.Value - half
+		i.High = i.Value + half
+		i.Method = StudentT
 	default:
 		i.Low, i.High = resampled(groups)
 		i.Method = Bootstrap

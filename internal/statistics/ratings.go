@@ -27,7 +27,9 @@ func Rate(n int, pairs [][]Contest, ridge float64) Ratings {
 		for _, p := range draw {
 			for i, c := range pairs[p] {
 				sum := &sums[at[p][i]]
-				sum.Win, sum.Tie, sum.Loss = sum.Win+c.Win, sum.Tie+c.Tie, sum.Loss+c.Loss
+				sum.Win += c.Win
+				sum.Tie += c.Tie
+				sum.Loss += c.Loss
 			}
 		}
 		r.draws = append(r.draws, fitFrom(r.Strengths, sums, ridge).Players)
@@ -84,6 +86,8 @@ func (r Ratings) interval(pairs int, f func([]float64) float64) Interval {
 	k := float64(pairs)
 	stretch := math.Sqrt(k/(k-1)) * tQuantile(.975, k-1) / normalQuantile(.975)
 	low, high := percentiles(values, .025)
-	i.Low, i.High, i.Method = i.Value-stretch*(i.Value-low), i.Value+stretch*(high-i.Value), Bootstrap
+	i.Low = i.Value - stretch*(i.Value-low)
+	i.High = i.Value + stretch*(high-i.Value)
+	i.Method = Bootstrap
 	return i
 }

@@ -32,7 +32,9 @@ func (s Strengths) difference(c Contest) float64 {
 // odds returns the probabilities of a win, a tie and a loss.
 func (s Strengths) odds(c Contest) (win, tie, loss float64) {
 	d := s.difference(c)
-	win, tie, loss = math.Exp(d/2), math.Exp(s.Tie), math.Exp(-d/2)
+	win = math.Exp(d / 2)
+	tie = math.Exp(s.Tie)
+	loss = math.Exp(-d / 2)
 	all := win + tie + loss
 	return win / all, tie / all, loss / all
 }

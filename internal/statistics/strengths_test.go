@@ -196,7 +196,9 @@ func (l league) pair(src *Source, s Strengths, a, b int) (list []Contest) {
 			if shared {
 				luck = motion
 			}
-			c.Win, c.Tie, c.Loss = one(luck < win), one(luck >= win && luck < win+tie), one(luck >= win+tie)
+			c.Win = one(luck < win)
+			c.Tie = one(luck >= win && luck < win+tie)
+			c.Loss = one(luck >= win+tie)
 		}
 		list = append(list, c)
 	}
@@ -212,7 +214,9 @@ func one(b bool) float64 {
 
 // cover returns the shares of intervals of ratings and of differences that contain the truth.
 func (l league) cover(tournaments int) (ratings, differences float64) {
-	src, n, m := Source(42), 0., 0.
+	src := Source(42)
+	n := 0.
+	m := 0.
 	ridge := 0.
 	if l.wins {
 		ridge = Ridge

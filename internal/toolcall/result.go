@@ -23,7 +23,9 @@ type outcome struct {
 
 // answer gives a call a text in place of a result.
 func answer(c *tool.Record, kind tool.ErrorKind, text string) {
-	c.Done, c.Error, c.Text = true, kind, cut(text, maxMessage)
+	c.Done = true
+	c.Error = kind
+	c.Text = cut(text, maxMessage)
 }
 
 // finish sets what a call has returned, with at most that many bytes of the result.
@@ -35,8 +37,12 @@ func finish(within context.Context, c *tool.Record, o outcome, most int) {
 		c.Done, c.Sources = true, slices.Clone(o.result.Sources[:min(len(o.result.Sources), tool.MaxSources)])
 		for i := range c.Sources {
 			s := &c.Sources[i]
-			s.URI, s.Title, s.Text = clean(s.URI, maxMessage), clean(s.Title, maxMessage), characters.Valid(s.Text)
-			s.Number, s.Size, s.SHA256 = 0, 0, ""
+			s.URI = clean(s.URI, maxMessage)
+			s.Title = clean(s.Title, maxMessage)
+			s.Text = characters.Valid(s.Text)
+			s.Number = 0
+			s.Size = 0
+			s.SHA256 = ""
 		}
 		if setText(c, o.result.String(), most); c.Sources == nil && c.Text != "" {
 			c.Sources = []tool.Source{{Title: titleOf(c)}}
@@ -78,11 +84,18 @@ const maxTitle = 100
 
 // share gives a call the result of an earlier call. The texts of its sources stay with that one.
 func share(c, of *tool.Record) {
-	c.Done, c.Text, c.Shared, c.Size, c.SHA256, c.Error = true, of.Text, cmp.Or(of.Shared, of.ID), of.Size, of.SHA256, of.Error
+	c.Done = true
+	c.Text = of.Text
+	c.Shared = cmp.Or(of.Shared, of.ID)
+	c.Size = of.Size
+	c.SHA256 = of.SHA256
+	c.Error = of.Error
 	c.Sources = slices.Clone(of.Sources)
 	for i := range c.Sources {
 		if s := &c.Sources[i]; s.Text != "" {
-			s.Size, s.SHA256, s.Text = len(s.Text), Digest(s.Text), ""
+			s.Size = len(s.Text)
+			s.SHA256 = Digest(s.Text)
+			s.Text = ""
 		}
 	}
 }

@@ -97,7 +97,10 @@ func TestRaw(t *testing.T) {
 }
 
 func TestItem(t *testing.T) {
-	a, b, tie, none := agreement.A, agreement.B, agreement.Tie, agreement.None
+	a := agreement.A
+	b := agreement.B
+	tie := agreement.Tie
+	none := agreement.None
 	i := agreement.Item{Gold: b, Decisions: map[string][]agreement.Decision{
 		"right": {b, b}, "wrong": {a, a}, "first": {a, b}, "half": {b, tie}, "unread": {b, none}, "ties": {tie, tie},
 	}}

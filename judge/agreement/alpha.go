@@ -212,7 +212,10 @@ func numericAlpha(units []Unit, groups [][]int) func(draw []int) float64 {
 		var t sums
 		for _, g := range draw {
 			s := byGroup[g]
-			t.n, t.sum, t.squares, t.observed = t.n+s.n, t.sum+s.sum, t.squares+s.squares, t.observed+s.observed
+			t.n += s.n
+			t.sum += s.sum
+			t.squares += s.squares
+			t.observed += s.observed
 		}
 		expected := 2 * (t.n*t.squares - t.sum*t.sum)
 		if expected <= 1e-12*t.n*t.squares {

@@ -68,7 +68,9 @@ func Calibrate(items []Item, target float64, judges ...string) (Calibration, err
 
 // at returns the calibration with another margin.
 func (c Calibration) at(margin int, items []Item) Calibration {
-	c.Margin, c.Decided, c.Wrong = margin, 0, 0
+	c.Margin = margin
+	c.Decided = 0
+	c.Wrong = 0
 	for _, i := range items {
 		if d, m := i.Margin(c.Judges...); m >= margin {
 			c.Decided++

@@ -143,7 +143,10 @@ func TestRecordedCalibrations(t *testing.T) {
 		for i := range items {
 			items[i].Group = "" // the reference takes all pairs of a question
 		}
-		share, right, deciding, below := 0.0, 0.0, 0, 0
+		share := 0.0
+		right := 0.0
+		deciding := 0
+		below := 0
 		for k := range 200 {
 			c, err := agreement.Calibrate(split(items, k)[:len(items)/2], .8, weak...)
 			if err != nil {
@@ -164,7 +167,9 @@ func TestRecordedCalibrations(t *testing.T) {
 				continue
 			}
 			rate := float64(correct) / float64(decided)
-			deciding, right, share = deciding+1, right+rate, share+float64(decided)/float64(len(rest))
+			deciding++
+			right += rate
+			share += float64(decided) / float64(len(rest))
 			if rate < .8 {
 				below++
 			}

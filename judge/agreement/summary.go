@@ -34,7 +34,9 @@ type Summary struct {
 func Summarize(items []Item, judges ...string) Summary {
 	s := Summary{Judges: judges, Items: len(items)}
 	decisions, votes := units(items, judges)
-	s.Raw, s.AlphaDecisions, s.AlphaVotes = Raw(decisions, 0), Alpha(decisions, Nominal), Alpha(votes, Nominal)
+	s.Raw = Raw(decisions, 0)
+	s.AlphaDecisions = Alpha(decisions, Nominal)
+	s.AlphaVotes = Alpha(votes, Nominal)
 	labeled := gold(items, judges)
 	var majority, unanimous []statistics.Observation
 	for _, i := range labeled {
@@ -44,7 +46,9 @@ func Summarize(items []Item, judges ...string) Summary {
 			unanimous = append(unanimous, statistics.Observation{Value: d.Credit(i.Gold), Group: group})
 		}
 	}
-	s.Gold, s.Majority, s.Unanimous = len(labeled), statistics.Share(majority), statistics.Share(unanimous)
+	s.Gold = len(labeled)
+	s.Majority = statistics.Share(majority)
+	s.Unanimous = statistics.Share(unanimous)
 	e := tableOf(errorsOf(labeled, judges))
 	s.Correlation, s.Effective = e.interval(e.correlation), e.interval(e.effective)
 	return s
@@ -157,7 +161,9 @@ func (e errorTable) pearson(a, b int, items []int) float64 {
 	for _, i := range items {
 		x, y := e.items[i].Values[a], e.items[i].Values[b]
 		sx, sy = sx+x, sy+y
-		sxx, syy, sxy = sxx+x*x, syy+y*y, sxy+x*y
+		sxx += x * x
+		syy += y * y
+		sxy += x * y
 	}
 	vx, vy := sxx-sx*sx/n, syy-sy*sy/n
 	if vx < 1e-12 || vy < 1e-12 {

@@ -57,7 +57,9 @@ type convergence struct {
 
 // Round checks the turns of one round. Pass all turns of a round in one call.
 func (d *convergence) Round(turns []transcript.Turn) Finding {
-	b, share, rounds := tallyAnswers(turns, d.Answer), orDefault(d.Share, 0.75), orDefault(d.Rounds, 2)
+	b := tallyAnswers(turns, d.Answer)
+	share := orDefault(d.Share, 0.75)
+	rounds := orDefault(d.Rounds, 2)
 	round := roundOf(turns)
 	switch {
 	case b.speakers < 2 || b.votes == 0 || b.share() < share:

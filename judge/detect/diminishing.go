@@ -103,7 +103,11 @@ func slope(rounds []Scores, score func(Scores) float64) float64 {
 	var n, x, y, xx, xy float64
 	for i, s := range rounds {
 		if v := score(s); validScore(v) {
-			n, x, y, xx, xy = n+1, x+float64(i), y+v, xx+float64(i)*float64(i), xy+float64(i)*v
+			n++
+			x += float64(i)
+			y += v
+			xx += float64(i) * float64(i)
+			xy += float64(i) * v
 		}
 	}
 	if n < 2 {

@@ -159,7 +159,9 @@ func TestLowerScoresNeverReturnMore(t *testing.T) {
 func TestSimilarityDoesNotDependOnLength(t *testing.T) {
 	vector := rapid.SliceOfN(rapid.Float32Range(-9, 9), 4, 4)
 	rapid.Check(t, func(t *rapid.T) {
-		v, w, by := vector.Draw(t, "v"), vector.Draw(t, "w"), rapid.Float32Range(0.5, 100).Draw(t, "by")
+		v := vector.Draw(t, "v")
+		w := vector.Draw(t, "w")
+		by := rapid.Float32Range(0.5, 100).Draw(t, "by")
 		value := func(before, now []float32) float64 {
 			var d detect.Echo
 			d.Round(byVectors(1, "Ann", before))

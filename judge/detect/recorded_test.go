@@ -205,7 +205,9 @@ func (s *tally) add(v vote) {
 		s.first += one(a == v.Gold)
 	}
 	first, final := v.right(0), v.right(last)
-	s.rightFirst, s.rightLast, s.rightStopped = s.rightFirst+one(first), s.rightLast+one(final), s.rightStopped+one(v.right(stopped))
+	s.rightFirst += one(first)
+	s.rightLast += one(final)
+	s.rightStopped += one(v.right(stopped))
 	s.mended, s.spoilt = s.mended+one(!first && final), s.spoilt+one(first && !final)
 	s.calls, s.callsStopped = s.calls+v.Agents*(last+1), s.callsStopped+v.Agents*(stopped+1)
 	if detector.Round(v.round(0)).Found {

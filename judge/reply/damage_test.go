@@ -38,7 +38,9 @@ func structure(text string) (list []int) {
 // damagesAt returns the ways to damage the structure of a text at an index: the character is gone, doubled, or replaced by
 // another one, or it changes places with the next one.
 func damagesAt(text string, at int) (list []string) {
-	before, c, after := text[:at], text[at:at+1], text[at+1:]
+	before := text[:at]
+	c := text[at : at+1]
+	after := text[at+1:]
 	list = append(list, before+after, before+c+c+after)
 	for other := range strings.SplitSeq(`{}[]:,"'\`, "") {
 		if other != c {

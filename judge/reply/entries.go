@@ -94,7 +94,9 @@ type Named struct{ Name, About string }
 func inOrder(keys, names []string, form []Named) (ordered, named, about []string) {
 	for _, n := range form {
 		if at := slices.Index(names, n.Name); at >= 0 && !slices.Contains(named, n.Name) {
-			ordered, named, about = append(ordered, keys[at]), append(named, n.Name), append(about, n.About)
+			ordered = append(ordered, keys[at])
+			named = append(named, n.Name)
+			about = append(about, n.About)
 		}
 	}
 	return ordered, named, about

@@ -97,7 +97,9 @@ func normalizeName(name string) string { return strings.ToLower(wordBreaks.Repla
 // isTypo reports whether a name becomes another by one change to a letter, or by two if it has eight letters or more. A
 // change adds, removes or replaces a letter, or exchanges two neighbors.
 func isTypo(name, of string) bool {
-	a, b, most := []rune(name), []rune(of), 1
+	a := []rune(name)
+	b := []rune(of)
+	most := 1
 	if len(b) >= 8 {
 		most = 2
 	}
@@ -106,7 +108,9 @@ func isTypo(name, of string) bool {
 	}
 	var before, last, row []int // of the table of distances between the beginnings of a and b
 	for i := range len(a) + 1 {
-		before, last, row = last, row, make([]int, len(b)+1)
+		before = last
+		last = row
+		row = make([]int, len(b)+1)
 		for j := range row {
 			switch {
 			case i == 0 || j == 0:

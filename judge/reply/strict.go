@@ -149,7 +149,9 @@ func (w *strictWriter) list(s *jsonschema.Schema, names []string, at strictPart)
 	w.text("array")
 	low, high := s.MinItems, s.MaxItems
 	if n := uint64(len(names)); n > 0 {
-		low, high, most = &n, &n, 0
+		low = &n
+		high = &n
+		most = 0
 	}
 	w.bound("maxItems", high, most)
 	w.bound("minItems", low, 0)

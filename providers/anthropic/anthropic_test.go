@@ -26,7 +26,10 @@ func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 func provider(t *testing.T, c anthropic.Config, replies ...fakellm.Reply) (*anthropic.Provider, *fakellm.Server) {
 	t.Helper()
 	s := fakellm.Start(t, fakellm.Anthropic, replies...)
-	c.Key, c.Model, c.BaseURL, c.HTTPClient = key, "m", s.URL, s.Client(t)
+	c.Key = key
+	c.Model = "m"
+	c.BaseURL = s.URL
+	c.HTTPClient = s.Client(t)
 	p, err := anthropic.New(c)
 	require.NoError(t, err)
 	return p, s

@@ -30,7 +30,10 @@ func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 func provider(t *testing.T, c googleai.Config, replies ...fakellm.Reply) (*googleai.Provider, *fakellm.Server) {
 	t.Helper()
 	s := fakellm.Start(t, fakellm.Google, replies...)
-	c.Key, c.Model, c.BaseURL, c.HTTPClient = key, "m", s.URL, s.Client(t)
+	c.Key = key
+	c.Model = "m"
+	c.BaseURL = s.URL
+	c.HTTPClient = s.Client(t)
 	p, err := googleai.New(c)
 	require.NoError(t, err)
 	return p, s

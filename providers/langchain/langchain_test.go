@@ -66,9 +66,17 @@ func TestOptions(t *testing.T) {
 	cold := 0.0
 	r := calltest.Ask()
 	full := calltest.Ask()
-	full.Model, full.Temperature, full.MaxTokens, full.Schema = "m", &cold, 600, []byte(`{}`)
-	settled, warm, seed := calltest.Ask(), 0.5, int64(7)
-	settled.Temperature, settled.TopP, settled.Seed, settled.Stop = &warm, 0.9, &seed, []string{"END"}
+	full.Model = "m"
+	full.Temperature = &cold
+	full.MaxTokens = 600
+	full.Schema = []byte(`{}`)
+	settled := calltest.Ask()
+	warm := 0.5
+	seed := int64(7)
+	settled.Temperature = &warm
+	settled.TopP = 0.9
+	settled.Seed = &seed
+	settled.Stop = []string{"END"}
 	for name, test := range map[string]struct {
 		request providers.Request
 		own     []llms.CallOption

@@ -15,7 +15,9 @@ func TestAPromptIsSentInItsCanonicalForm(t *testing.T) {
 	say := func(role providers.Role) func(string) providers.Message {
 		return func(text string) providers.Message { return providers.Message{Role: role, Text: text} }
 	}
-	system, user, assistant := say(providers.System), say(providers.User), say(providers.Assistant)
+	system := say(providers.System)
+	user := say(providers.User)
+	assistant := say(providers.Assistant)
 	type prompt = []providers.Message
 	type sent = []llms.MessageContent
 	text := llms.TextParts

@@ -23,7 +23,9 @@ func merge(content *llms.ContentResponse) (text, reason string, info map[string]
 		}
 		text += choice.Content
 		if !ok {
-			reason, info, ok = choice.StopReason, choice.GenerationInfo, true
+			reason = choice.StopReason
+			info = choice.GenerationInfo
+			ok = true
 		}
 	}
 	return text, reason, info, ok

@@ -74,7 +74,9 @@ func describe(raw []byte) (d description) {
 	lacks := func(capability string) bool {
 		return len(said.Capabilities) > 0 && !slices.Contains(said.Capabilities, capability)
 	}
-	d.plain, d.blind, d.idle = lacks("thinking"), lacks("vision"), lacks("tools")
+	d.plain = lacks("thinking")
+	d.blind = lacks("vision")
+	d.idle = lacks("tools")
 	for line := range strings.Lines(said.Parameters) {
 		if words := strings.Fields(line); len(words) == 2 && words[0] == "num_ctx" {
 			n, _ := strconv.Atoi(words[1]) // 0 if it is no number

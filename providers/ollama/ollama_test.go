@@ -31,7 +31,10 @@ func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 func provider(t *testing.T, c ollama.Config, replies ...fakellm.Reply) (*ollama.Provider, *fakellm.Server) {
 	t.Helper()
 	s := fakellm.Start(t, fakellm.Ollama, replies...)
-	c.Key, c.Model, c.BaseURL, c.HTTPClient = key, "m", s.URL, s.Client(t)
+	c.Key = key
+	c.Model = "m"
+	c.BaseURL = s.URL
+	c.HTTPClient = s.Client(t)
 	p, err := ollama.New(c)
 	require.NoError(t, err)
 	return p, s

@@ -24,7 +24,9 @@ func TestAddressesOfAzure(t *testing.T) {
 		p, err := openai.New(openai.Config{Model: "my-gpt", BaseURL: address, Header: http.Header{"Api-Key": {key}}, HTTPClient: &http.Client{Transport: calltest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			got = r.URL.String()
 			r = r.Clone(r.Context())
-			r.URL.Scheme, r.URL.Host, r.URL.Path = "http", "service", "/v1/chat/completions"
+			r.URL.Scheme = "http"
+			r.URL.Host = "service"
+			r.URL.Path = "/v1/chat/completions"
 			return inner.RoundTrip(r)
 		})}})
 		require.NoError(t, err)

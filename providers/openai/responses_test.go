@@ -19,7 +19,9 @@ import (
 func responder(t *testing.T, c openai.Config, replies ...fakellm.Reply) (*openai.Provider, *fakellm.Server) {
 	t.Helper()
 	s := fakellm.Start(t, fakellm.Responses, replies...)
-	c.HTTPClient, c.BaseURL, c.API = s.Client(t), "http://service/v1", "responses"
+	c.HTTPClient = s.Client(t)
+	c.BaseURL = "http://service/v1"
+	c.API = "responses"
 	if c.Model == "" {
 		c.Model = "m"
 	}

@@ -28,7 +28,10 @@ func roundsProvider(t *testing.T, h ProviderFunc, replies ...Reply) (providers.P
 	t.Helper()
 	p := h(t, replies...)
 	r := sampleRequest()
-	r.Temperature, r.MaxTokens, r.Tools, r.Reasoning = nil, 8192, sampleTools, "2048"
+	r.Temperature = nil
+	r.MaxTokens = 8192
+	r.Tools = sampleTools
+	r.Reasoning = "2048"
 	l, ok := p.(providers.Limited)
 	if !ok {
 		r.Reasoning = ""

@@ -13,7 +13,11 @@ import (
 func testSettings(t *testing.T, h ProviderFunc) {
 	seed := int64(7)
 	r := sampleRequest()
-	r.TopP, r.Seed, r.Stop, r.Reasoning, r.MaxTokens = 0.95, &seed, []string{"END"}, "low", 4096
+	r.TopP = 0.95
+	r.Seed = &seed
+	r.Stop = []string{"END"}
+	r.Reasoning = "low"
+	r.MaxTokens = 4096
 	p := h(t, sampleReply)
 	if l, ok := p.(providers.Limited); ok {
 		require.Empty(t, l.Unsupported(providers.Request{}), "nothing is set")

@@ -22,7 +22,9 @@ var (
 func cosine(a, b []float32) float64 {
 	var dot, aa, bb float64
 	for i := range a {
-		dot, aa, bb = dot+float64(a[i])*float64(b[i]), aa+float64(a[i])*float64(a[i]), bb+float64(b[i])*float64(b[i])
+		dot += float64(a[i]) * float64(b[i])
+		aa += float64(a[i]) * float64(a[i])
+		bb += float64(b[i]) * float64(b[i])
 	}
 	return dot / math.Sqrt(aa*bb)
 }

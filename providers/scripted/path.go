@@ -45,7 +45,9 @@ func (c choices) choice(path []segment) (key string, ok bool) {
 	for _, p := range c.paths {
 		n, match := matchPath(p, path)
 		if match && len(path) == n.segments && (wild < 0 || n.wild < wild) {
-			key, ok, wild = p, true, n.wild
+			key = p
+			ok = true
+			wild = n.wild
 		}
 	}
 	if ok || len(path) == 0 {

@@ -198,7 +198,9 @@ func anySchema(depth int) *rapid.Generator[map[string]any] {
 					required = append(required, name)
 				}
 			}
-			s["type"], s["properties"], s["required"] = kind, properties, required
+			s["type"] = kind
+			s["properties"] = properties
+			s["required"] = required
 			if rapid.Bool().Draw(t, "closed") {
 				s["additionalProperties"] = false
 			}

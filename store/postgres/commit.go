@@ -142,7 +142,9 @@ func (s *Store) commitArgs(c store.Change, notify bool) ([]any, error) {
 			return nil, fmt.Errorf("entry %d: type %q, key %q: want no zero byte", e.Seq, e.Type, e.Key)
 		}
 		e.Type, e.Key = validUTF8(e.Type), validUTF8(e.Key)
-		seqs, types, keys = append(seqs, e.Seq), append(types, e.Type), append(keys, nullable(e.Key))
+		seqs = append(seqs, e.Seq)
+		types = append(types, e.Type)
+		keys = append(keys, nullable(e.Key))
 		times, data = append(times, e.At), append(data, text)
 		sums = append(sums, int32(e.Checksum(c.ID, []byte(text)))) //nolint:gosec // the sign is only another reading of a bit
 	}

@@ -88,7 +88,9 @@ func TestWhatIsCommittedWhileTheListenerIsCutOffIsToldLater(t *testing.T) {
 	t.Cleanup(s.Close)
 	require.NoError(t, s.Migrate(t.Context()))
 	other := b.open(t)
-	grows, goes, comes := watch(t, s, "grows"), watch(t, s, "goes"), watch(t, s, "comes")
+	grows := watch(t, s, "grows")
+	goes := watch(t, s, "goes")
+	comes := watch(t, s, "comes")
 	for _, id := range []string{"grows", "goes"} {
 		require.NoError(t, other.Commit(t.Context(), change(id, 0, "a")))
 	}

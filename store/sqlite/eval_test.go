@@ -257,7 +257,10 @@ func measureMemory(t *testing.T, tasks int, c debate.Config) {
 	o := debate.Options{Store: s, Providers: map[string]providers.Provider{"m": guesser{}}}
 	some := func(name string, tasks int) eval.Evaluation {
 		e := guesses(tasks)
-		e.Name, e.Arms, e.Baseline, e.Concurrency = name, []eval.Arm{{Name: "arm", Config: f}}, "", 1 // debates in progress do not count
+		e.Name = name
+		e.Arms = []eval.Arm{{Name: "arm", Config: f}}
+		e.Baseline = ""
+		e.Concurrency = 1 // debates in progress do not count
 		for i := range e.Tasks {
 			e.Tasks[i].Choices = []string{"0", "1"}
 		}
@@ -276,7 +279,9 @@ func measureMemory(t *testing.T, tasks int, c debate.Config) {
 		}
 		return least
 	}
-	before, most, read := held(), int64(0), 0
+	before := held()
+	most := int64(0)
+	read := 0
 	e.Progress = func(p progress.Tasks) {
 		if p.Tasks > 0 && p.Tasks%(tasks/5) == 0 {
 			most = max(most, held()-before)

@@ -227,7 +227,9 @@ func planOf(ctx context.Context, tx *sql.Tx, q store.Query) (p plan, err error) 
 			n += some
 		}
 		if x.arms != nil && n < fewest {
-			fewest, p.arms, p.byLabel = n, x.arms, false
+			fewest = n
+			p.arms = x.arms
+			p.byLabel = false
 		}
 	}
 	return p, nil

@@ -68,7 +68,9 @@ func fill(t testing.TB, s *Store) {
 		h := store.Status{ID: id, Seq: 1, State: fsm.Completed, Created: at.Add(time.Duration(i) * time.Second), Labels: map[string]string{"common": "1"}}
 		h.Ending.Outcome = transcript.Converged
 		if i%100 == 0 {
-			h.State, h.Labels["rare"], h.Ending.Outcome = fsm.Paused, "1", ""
+			h.State = fsm.Paused
+			h.Labels["rare"] = "1"
+			h.Ending.Outcome = ""
 		}
 		if i%100 == 1 {
 			h.Ending.Outcome = transcript.QuorumLost

@@ -30,7 +30,9 @@ var commitTests = []testCase{
 func testAppend(t *testing.T, p Backend) {
 	a, b := p.Open(t), p.Open(t)
 	requireNotFound(t, a, "d")
-	first, second, third := change("d", 0, "", "a"), change("d", 2, "b", "", "c"), change("d", 5, "e")
+	first := change("d", 0, "", "a")
+	second := change("d", 2, "b", "", "c")
+	third := change("d", 5, "e")
 	commit(t, a, first)
 	requireStored(t, b, first)
 	commit(t, b, second)
@@ -123,7 +125,9 @@ func testStatusOnly(t *testing.T, p Backend) {
 	first := change("d", 0, "", "a")
 	commit(t, a, first)
 	better := change("d", 2)
-	better.Status.State, better.Status.Topic, better.Status.Labels = fsm.Paused, "Better.", map[string]string{"team": "red"}
+	better.Status.State = fsm.Paused
+	better.Status.Topic = "Better."
+	better.Status.Labels = map[string]string{"team": "red"}
 	commit(t, b, better)
 	requireStored(t, a, first, better)
 	require.Equal(t, []string{"d"}, list(t, a, store.Query{States: []fsm.State{fsm.Paused}, Labels: better.Status.Labels}))
@@ -140,7 +144,9 @@ func testStatusOnly(t *testing.T, p Backend) {
 
 func testStatusReplaced(t *testing.T, p Backend) {
 	s := p.Open(t)
-	first, second, third := creation("d"), change("d", 1, "a"), change("d", 2, "b")
+	first := creation("d")
+	second := change("d", 1, "a")
+	third := change("d", 2, "b")
 	first.Status = fullStatus("d", 1)
 	first.Status.Labels = map[string]string{"team": "red", "kind": "test"}
 	second.Status.State, second.Status.Labels = fsm.Ready, map[string]string{"team": "blue"}
@@ -224,7 +230,10 @@ func testChangeKept(t *testing.T, p Backend) {
 	c := change("d", 0, "a", "")
 	c.Status.Labels, c.Status.Waiting = map[string]string{"team": "red"}, []string{"Ada"}
 	commit(t, s, c)
-	c.Entries[0].Type, c.Entries[1].Seq, c.Status.Labels["team"], c.Status.Waiting[0] = "changed", 7, "blue", "Bo"
+	c.Entries[0].Type = "changed"
+	c.Entries[1].Seq = 7
+	c.Status.Labels["team"] = "blue"
+	c.Status.Waiting[0] = "Bo"
 
 	want := change("d", 0, "a", "")
 	want.Status.Labels, want.Status.Waiting = map[string]string{"team": "red"}, []string{"Ada"}

@@ -124,7 +124,9 @@ func testConflictRetry(t *testing.T, p Backend) {
 // testDeleteRace extends, deletes, creates and reads the same debate concurrently.
 func testDeleteRace(t *testing.T, p Backend) {
 	stores := openTwice(t, p)
-	first, next, again := change("d", 0, "a", ""), change("d", 2, "b", ""), change("d", 0, "b")
+	first := change("d", 0, "a", "")
+	next := change("d", 2, "b", "")
+	again := change("d", 0, "b")
 	for n := range 30 {
 		commit(t, stores[n%2], first)
 		var went, deleted, created error

@@ -31,7 +31,10 @@ func openForCorruption(t *testing.T, p Backend) (a, b store.Store, d, e store.Ch
 	if p.Corruption == nil {
 		t.Skip("the backend has no Corruption")
 	}
-	a, b, d, e = p.Open(t), p.Open(t), change("d", 0, "a", "", "b", "", "c"), creation("e")
+	a = p.Open(t)
+	b = p.Open(t)
+	d = change("d", 0, "a", "", "b", "", "c")
+	e = creation("e")
 	commit(t, a, d, e)
 	return a, b, d, e
 }

@@ -73,7 +73,10 @@ func testListSelects(t *testing.T, p Backend) {
 		{"c", 2 * time.Hour, fsm.AwaitingResponses, nil, []string{"Ada"}, "b"},
 	} {
 		c := creation(d.id)
-		c.Status.Created, c.Status.State, c.Status.Labels, c.Status.Waiting = noon.Add(d.created), d.state, d.labels, d.waiting
+		c.Status.Created = noon.Add(d.created)
+		c.Status.State = d.state
+		c.Status.Labels = d.labels
+		c.Status.Waiting = d.waiting
 		c.Status.Parent = transcript.Parent{ID: d.parent}
 		commit(t, s, c)
 		statuses = append(statuses, c.Status)
@@ -193,7 +196,9 @@ func testListFollows(t *testing.T, p Backend) {
 	c := creation("d")
 	for i, labels := range []map[string]string{nil, {"team": "red"}, {"team": "blue", "kind": "test"}, {"kind": "test"}, nil, {"team": "red"}} {
 		c = change("d", c.Status.Seq, "")
-		c.Status.Labels, c.Status.FailureKind, c.Status.Updated = labels, fmt.Sprint("kind ", i%2), noon.Add(time.Duration(i)*time.Hour)
+		c.Status.Labels = labels
+		c.Status.FailureKind = fmt.Sprint("kind ", i%2)
+		c.Status.Updated = noon.Add(time.Duration(i) * time.Hour)
 		c.Status.Ending.Outcome = transcript.Outcome(fmt.Sprint("outcome ", i%3))
 		commit(t, s, c)
 		other := creation("e").Status

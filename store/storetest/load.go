@@ -86,7 +86,9 @@ func fullStatus(id string, seq int64) store.Status {
 
 func testStatusFields(t *testing.T, p Backend) {
 	s := p.Open(t)
-	planned, begun, early := creation("planned"), creation("begun"), creation("early")
+	planned := creation("planned")
+	begun := creation("begun")
+	early := creation("early")
 	planned.Status = fullStatus("planned", 1)
 	begun.Status.State, begun.Status.Plan = fsm.Ready, store.Plan{Key: "at once"}
 	early.Status.Created, early.Status.Labels = time.Date(1903, 2, 1, 0, 0, 0, 1000, time.UTC), map[string]string{}
@@ -139,7 +141,9 @@ func testAwkward(t *testing.T, p Backend) {
 	}
 	c.Status.Topic = "\x00" + strings.Join(unusualTexts, "\x00")
 	c.Status.Ending.Evidence = c.Status.Topic
-	c.Status.Cursor.Phase, c.Status.Plan.Key, c.Status.Protocol = "'\"\\", "'; --", "größer/1"
+	c.Status.Cursor.Phase = "'\"\\"
+	c.Status.Plan.Key = "'; --"
+	c.Status.Protocol = "größer/1"
 	c.Entries = append(c.Entries, store.Entry{Seq: c.Status.Seq + 1, Type: "numbers", At: noon.Add(time.Hour), Data: map[string]any{
 		"beyond doubles": json.Number("9007199254740993"), "least": int64(math.MinInt64), "most": uint64(math.MaxUint64),
 		"long": json.Number("123456789012345678901234567890.123456789"), "small": json.Number("0.000000000000000001"),

@@ -331,7 +331,9 @@ func TestHostileTexts(t *testing.T) {
 	hostile := "<script>window.bad=1</script><img src=x onerror='window.bad=1'> [a](javascript:window.bad=1) ![b](https://evil.example/b.png) \x1b[31m"
 	s := open(t, &speaker{words: []string{hostile, "</textarea></article>"}})
 	c := pair("cars")
-	c.Topic, c.Participants[0].Name, c.Labels = "Ban <b>cars</b>? <script>window.bad=1</script>", `"><img src=x onerror=window.bad=1>`, map[string]string{"<i>": "'\"><svg onload=window.bad=1>"}
+	c.Topic = "Ban <b>cars</b>? <script>window.bad=1</script>"
+	c.Participants[0].Name = `"><img src=x onerror=window.bad=1>`
+	c.Labels = map[string]string{"<i>": "'\"><svg onload=window.bad=1>"}
 	d := s.run(c)
 	require.NoError(t, d.Annotate(t.Context(), "note", hostile))
 	debatetest.Fork(t, s.engine, "cars", 9, debate.Edits{ID: "cars-2"})

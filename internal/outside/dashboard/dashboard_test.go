@@ -86,7 +86,10 @@ func TestEachQueryFindsData(t *testing.T) {
 func TestOperatorsReadNamesThatExist(t *testing.T) {
 	known := map[string]bool{}
 	for _, f := range exported(t) {
-		known[f.GetName()], known[f.GetName()+"_count"], known[f.GetName()+"_sum"], known[f.GetName()+"_bucket"] = true, true, true, true
+		known[f.GetName()] = true
+		known[f.GetName()+"_count"] = true
+		known[f.GetName()+"_sum"] = true
+		known[f.GetName()+"_bucket"] = true
 		for _, m := range f.Metric {
 			for _, l := range m.Label {
 				known[l.GetName()] = true

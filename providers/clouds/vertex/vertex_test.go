@@ -42,7 +42,9 @@ func start(t *testing.T, c vertex.Config, replies ...fakellm.Reply) (*vertex.Pro
 	if c.TokenSource == nil {
 		c.TokenSource = signIn(t, &signInService{})
 	}
-	c.Project, c.Location, c.HTTPClient = project, location, &http.Client{Transport: service}
+	c.Project = project
+	c.Location = location
+	c.HTTPClient = &http.Client{Transport: service}
 	p, err := vertex.New(c)
 	require.NoError(t, err)
 	return p, service, s

@@ -103,7 +103,9 @@ func Request(r *http.Request, escaped string, body any) (*http.Request, error) {
 		return nil, fmt.Errorf("write request: %w", err)
 	}
 	c := r.Clone(r.Context())
-	c.Method, c.URL, c.Host = http.MethodPost, u, u.Host
+	c.Method = http.MethodPost
+	c.URL = u
+	c.Host = u.Host
 	c.Body = io.NopCloser(bytes.NewReader(raw))
 	c.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil }
 	c.ContentLength = int64(len(raw))

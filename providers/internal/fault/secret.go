@@ -157,7 +157,9 @@ func RedactURL(address string) string {
 	if err != nil {
 		return ""
 	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	u.User = nil
+	u.RawQuery = ""
+	u.Fragment = ""
 	return u.String()
 }
 

@@ -42,7 +42,10 @@ func (r *Reply) failWithText(err error) error {
 	const longest = 1_000
 	r.fill()
 	text := r.res.Text
-	r.segments, r.partRune, r.res.Text, r.res.Parts = nil, nil, "", nil
+	r.segments = nil
+	r.partRune = nil
+	r.res.Text = ""
+	r.res.Parts = nil
 	if text == "" || len(text) > longest {
 		return &providers.Error{Kind: providers.ServerError, Err: err}
 	}

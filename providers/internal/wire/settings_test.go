@@ -34,7 +34,11 @@ func TestSettingsInRequests(t *testing.T) {
 	} {
 		t.Run(string(protocol), func(t *testing.T) {
 			r := calltest.Ask()
-			r.Temperature, r.TopP, r.Seed, r.Stop, r.MaxTokens = &warm, 0.9, &seed, []string{"END", "###"}, 600
+			r.Temperature = &warm
+			r.TopP = 0.9
+			r.Seed = &seed
+			r.Stop = []string{"END", "###"}
+			r.MaxTokens = 600
 			require.Equal(t, object(t, want), sent(t, protocol, r))
 		})
 	}
@@ -84,7 +88,10 @@ func TestReasoningInRequests(t *testing.T) {
 	} {
 		t.Run(test.model+" "+test.reasoning, func(t *testing.T) {
 			r := calltest.Ask()
-			r.Temperature, r.MaxTokens, r.Model, r.Reasoning = nil, test.limit, test.model, test.reasoning
+			r.Temperature = nil
+			r.MaxTokens = test.limit
+			r.Model = test.model
+			r.Reasoning = test.reasoning
 			require.Equal(t, object(t, test.want), sent(t, test.protocol, r))
 		})
 	}
@@ -93,14 +100,18 @@ func TestReasoningInRequests(t *testing.T) {
 // A schema and the effort of reasoning are in the same field of Anthropic's requests.
 func TestReasoningAndASchema(t *testing.T) {
 	r := calltest.Ask()
-	r.Model, r.Reasoning, r.Schema = "claude-opus-4-6", "low", json.RawMessage(`{"type": "object"}`)
+	r.Model = "claude-opus-4-6"
+	r.Reasoning = "low"
+	r.Schema = json.RawMessage(`{"type": "object"}`)
 	output := sent(t, fakellm.Anthropic, r)["output_config"].(map[string]any)
 	require.Equal(t, "low", output["effort"])
 	require.Contains(t, output, "format")
 }
 
 func TestUnsupportedSettings(t *testing.T) {
-	seed, huge, warm := int64(7), int64(1)<<40, 0.5
+	seed := int64(7)
+	huge := int64(1) << 40
+	warm := 0.5
 	five := []string{"a", "b", "c", "d", "e"}
 	for _, test := range []struct {
 		protocol fakellm.Protocol

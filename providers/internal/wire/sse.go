@@ -57,7 +57,9 @@ func (s *sse) read(line []byte, last bool) error {
 		}
 	case isData:
 		err := s.send()
-		s.data, s.begun, s.several = append(s.data[:0], data...), true, false
+		s.data = append(s.data[:0], data...)
+		s.begun = true
+		s.several = false
 		return err
 	case len(line) == 0:
 		return s.send()

@@ -24,7 +24,9 @@ func TestRefusedFieldsAreOmitted(t *testing.T) {
 	}
 	warm := 0.5
 	full := calltest.Ask()
-	full.Temperature, full.MaxTokens, full.Schema = &warm, 600, json.RawMessage(strictSchema)
+	full.Temperature = &warm
+	full.MaxTokens = 600
+	full.Schema = json.RawMessage(strictSchema)
 	for name, test := range map[string]struct {
 		protocol fakellm.Protocol
 		refusals []fakellm.Reply

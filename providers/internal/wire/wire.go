@@ -87,7 +87,9 @@ func (c *Client) run(w *watch, r providers.Request, call Call, reply *Reply) err
 		w.pause()
 		if who := call.lackedBy(refused); who != nobody {
 			reply.Warn(call.warning(who))
-			support.lacksAPI, call, first = who, *call.Older, nil
+			support.lacksAPI = who
+			call = *call.Older
+			first = nil
 			continue
 		}
 		if first == nil || !refused.MayBeField() {
@@ -162,7 +164,9 @@ func (c *Client) read(w *watch, sent exchange, call Call, reply *Reply) error {
 	reply.secrets = secrets
 	defer func() { _ = resp.Body.Close() }()
 	report := func(f *fault.Fault) error {
-		f.RequestID, f.Sent, f.Own = fault.RequestID(resp.Header), sent.size, c.own
+		f.RequestID = fault.RequestID(resp.Header)
+		f.Sent = sent.size
+		f.Own = c.own
 		f.ReadHeader(resp.Header)
 		return f.Error(secrets)
 	}

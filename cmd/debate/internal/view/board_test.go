@@ -69,7 +69,10 @@ const (
 // tale returns the events of a debate that stops in the middle of the second round.
 func tale() []debate.Event {
 	var s story
-	ada, bo, jo, jay := key(1, "argue", "Ada", ""), key(1, "argue", "Bo", "Ada"), key(1, "assess", "Jo", ""), key(1, "assess", "Jay", "")
+	ada := key(1, "argue", "Ada", "")
+	bo := key(1, "argue", "Bo", "Ada")
+	jo := key(1, "assess", "Jo", "")
+	jay := key(1, "assess", "Jay", "")
 	adaAgain, boAgain := key(2, "argue", "Ada", ""), key(2, "argue", "Bo", "")
 	return []debate.Event{
 		s.config(),

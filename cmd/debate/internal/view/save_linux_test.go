@@ -37,7 +37,9 @@ func TestAnAbandonedTerminalIsRestored(t *testing.T) {
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Env = []string{demoVariable + "=abandoned", "TERM=xterm"}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
+	cmd.Stdin = terminal
+	cmd.Stdout = terminal
+	cmd.Stderr = terminal
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	require.NoError(t, cmd.Start())
 	require.NoError(t, cmd.Wait())

@@ -44,7 +44,9 @@ func wrap(text string, columns int) []string {
 // Lines break at spaces, next to wide characters such as those of Chinese and, in words that are longer than a line,
 // anywhere.
 func breakLine(text string, columns int) (line, rest string, ok bool) {
-	used, breakAt, began := 0, 0, false // began: the line has more than spaces
+	used := 0
+	breakAt := 0
+	began := false // began: the line has more than spaces
 	for i := 0; i < len(text); {
 		if text[i] == '\n' {
 			return strings.TrimRight(text[:i], " "), text[i+1:], true
