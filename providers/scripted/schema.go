@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -50,12 +52,35 @@ func (t *types) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(t))
 }
 
+// keywords are those that a schema may have.
+var keywords = sync.OnceValue(func() (names []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[schema]()) {
+		if !f.Anonymous {
+			names = append(names, f.Tag.Get("json"))
+		}
+	}
+	return names
+})
+
+// UnmarshalJSON reads a schema. Its keywords count as they are written: encoding/json alone would take "Items" for "items".
+func (s *schema) UnmarshalJSON(data []byte) error {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(data, &values); err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if !slices.Contains(keywords(), key) {
+			return fmt.Errorf("unknown keyword %q", key)
+		}
+	}
+	type plain schema
+	return json.Unmarshal(data, (*plain)(s))
+}
+
 // parseSchema reads a schema.
 func parseSchema(data json.RawMessage) (*schema, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
 	s := &schema{}
-	if err := d.Decode(s); err != nil {
+	if err := json.Unmarshal(data, s); err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
 	return s, nil

@@ -107,9 +107,9 @@ func TestFillRefuses(t *testing.T) {
 		{`{"type": "object", "properties": {"o": {"properties": {}, "additionalProperties": false}}}`, scripted.Values{"o": map[string]int{"x": 1}}, `/o: there is no property "x"`},
 		{`{"type": "object", "properties": {"o": {"required": ["x"]}}}`, scripted.Values{"o": map[string]int{}}, `/o: "x" is missing`},
 		{`{"type": "object", "required": ["free"]}`, nil, `the reply: "free" is missing`},
-		{`{"not": {"type": "string"}}`, nil, `unknown field "not"`},
-		{`{"type": "string", "pattern": "^a$"}`, nil, `unknown field "pattern"`},
-		{`{"$ref": "#/$defs/x"}`, nil, `unknown field "$ref"`},
+		{`{"not": {"type": "string"}}`, nil, `unknown keyword "not"`},
+		{`{"type": "string", "pattern": "^a$"}`, nil, `unknown keyword "pattern"`},
+		{`{"$ref": "#/$defs/x"}`, nil, `unknown keyword "$ref"`},
 		{`{"type": "string", "minLength": 5, "maxLength": 2}`, nil, `"Te" has 2 characters`},
 		{`{"type": "string", "minLength": 1000000000}`, nil, `characters, which the schema does not allow`},
 		{`{"type": "string", "maxLength": -1}`, nil, `"" has 0 characters`},
@@ -244,6 +244,7 @@ func FuzzFill(f *testing.F) {
 	for _, schema := range []string{
 		`{"enum": [1]}`, `{"type": ["array", "null"], "minItems": 2, "items": {"maxLength": 3}}`, `{"anyOf": [{"properties": {"a": {}}}, {"type": "null"}]}`,
 		`{"type": "object", "properties": {"a": null}, "required": ["a"], "additionalProperties": false}`,
+		`{"type": "object", "propErties": {"a": null}, "required": ["a"], "additionalProperties": false}`,
 	} {
 		f.Add(schema, "/a", "x")
 	}
