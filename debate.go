@@ -586,7 +586,7 @@ func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string
 		t.Citations = c.rec.Sources.Cite(&t, sources.TextsOf(documents)).Check(c.rec.env.texts)
 		t.By = cmp.Or(by, s.Actor)
 		c.rec.extract(&t)
-		remains := c.rec.remains(s, c.rec.Messages(s))
+		remains := remains(c.rec, s, c.rec.Messages(s))
 		return c.add(TurnDone{
 			EventMeta: c.stamp("turn"),
 			At:        c.now,

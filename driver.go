@@ -920,7 +920,7 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 		}
 		ch.rec.extract(&turn)
 		q := &c.run.Plan.Prompt
-		remains := ch.rec.remains(&c.run.Plan.Step, c.run.Plan.Prompt.Messages)
+		remains := remains(ch.rec, &c.run.Plan.Step, c.run.Plan.Prompt.Messages)
 		if err := ch.add(TurnDone{
 			EventMeta: stamp,
 			At:        ch.now,

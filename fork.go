@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
+	"github.com/elenchus-go/debate/internal/agenda"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/forks"
@@ -451,7 +452,7 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 		}
 	}
 	if seats := edits.Silent.Seats; len(seats) > 0 {
-		left := c.rec.fork.silent.Remaining(c.rec.Seq, c.rec.ParticipantNames())
+		left := c.rec.agenda.Silent.Remaining(c.rec.Seq, c.rec.ParticipantNames())
 		found := forks.CheckSilentSeats(
 			seats,
 			prompting.NamesOf(participantProfiles(*c.rec.config)),
@@ -528,7 +529,7 @@ func editTurn(c *transaction, edits *Edits) error {
 			r.Seq,
 		)
 	}
-	if forks.IsSilent(*s) {
+	if agenda.IsEmpty(*s) {
 		return problemOf("fork", "turn", "%s is silent in this fork, so it cannot have a reply", key)
 	}
 	who, _, _ := r.actor(s.Actor)

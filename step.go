@@ -763,3 +763,9 @@ func (e *Engine) othersThan(r *record, p *step.Plan, provider string) (list []cl
 	}
 	return list
 }
+
+// remains reports whether the prompt of a step holds words of what judges do not see.
+func remains(r *record, s *protocol.Step, prompt []providers.Message) bool {
+	c := r.agenda.Course
+	return c.Begun() && c.RemainsIn(&r.Record, s, prompt, r.seats().hiddenTexts(), r.Pseudonyms(s).Hide)
+}

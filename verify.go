@@ -788,8 +788,8 @@ func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
 		c.Reason = err.Error()
 		return c
 	}
-	judgedAgain := c.Unknown == 0 && r.course.Begun()
-	if judgedAgain && ev.Remains != r.remains(s, run.run.Plan.Prompt.Messages) {
+	judgedAgain := c.Unknown == 0 && r.agenda.Course.Begun()
+	if judgedAgain && ev.Remains != remains(r, s, run.run.Plan.Prompt.Messages) {
 		c.Verdict = EntryWrong
 		c.Reason = otherRemains
 	}
@@ -801,7 +801,7 @@ const noCourse = "it is of a debate that was judged again, whose course is not h
 
 // lacksCourse reports whether an entry is one of those with which the record begins, if these repeat a course that it does not have.
 func (x *rereading) lacksCourse(r *record, seq int64) bool {
-	n := r.course.Before(r.fork.Seq)
+	n := r.agenda.Course.Before(r.fork.Seq)
 	return seq <= n && 0 < x.repeats && x.repeats <= n
 }
 
@@ -1041,12 +1041,11 @@ func verifyEntry(plans *journals.Plans, r *record, ev Event) error {
 
 // verifyRepetition returns an error if an entry of a rejudged debate is not the next one of its course.
 func verifyRepetition(r *record, ev Event) error {
-	if r.lacksProtocol() != nil || ev.Meta().Seq <= r.course.Before(r.fork.Seq) {
+	if r.lacksProtocol() != nil || ev.Meta().Seq <= r.agenda.Course.Before(r.fork.Seq) {
 		return nil
 	}
-	c := newTransaction(r)
-	_, c.now = journal.KeyAndTime(ev)
-	want := c.repetition()
+	_, at := journal.KeyAndTime(ev)
+	want := r.agenda.Given(&r.Record, r.next, newTransaction(r).stamp, at)
 	if want == nil {
 		return errors.New("it repeats an entry, but the course of the debate has none here")
 	}
@@ -1235,7 +1234,7 @@ func (x *rederivation) turn(c *transaction, ev *TurnDone) error {
 	case r.isHuman(ev.Turn.Actor):
 		s := r.open(ev.Turn.Key)
 		wrong := s != nil && !slices.Contains(ev.Turn.Flags, transcript.Edited) &&
-			ev.Remains != r.remains(s, r.Messages(s))
+			ev.Remains != remains(r, s, r.Messages(s))
 		if err := x.input("a person's reply"); err != nil {
 			return err
 		}
