@@ -216,6 +216,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 		return nil, err
 	}
 	c := newTransaction(j.rec)
+	c.act = journal.ActFork
 	if err := edit(ctx, f.engine, c, &f.edits); err != nil {
 		return nil, err
 	}

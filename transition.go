@@ -583,13 +583,15 @@ type transaction struct {
 	now    time.Time
 	after  int64
 	events []Event
-	room   [4]Event // backing array of events, which are rarely more
+	room   [4]Event    // backing array of events, which are rarely more
+	act    journal.Act // of the next event; empty if it follows from that of an earlier one
 	// schedule commits the status even if there are no events, so that a store that schedules debates creates a job
 	// for the plan.
 	schedule bool
 	undo     func() // takes back what the change did outside of the record, if it is not committed; may be nil
-	// match compares each event with the one that the journal has, when a change is made again to verify it; otherwise nil.
-	match func(Event) error
+	// When a change is made again to verify it, match compares each event with the one that the journal has, and take takes what was
+	// given. Otherwise they are nil.
+	match, take func(Event) error
 }
 
 func newTransaction(r *record) *transaction {
@@ -614,11 +616,21 @@ func (c *transaction) begin(r *record) {
 
 // stamp returns the fields that all events have for the next event of the given type.
 func (c *transaction) stamp(kind string) EventMeta {
-	m := EventMeta{Type: kind, Seq: c.rec.Seq + 1}
+	m := EventMeta{
+		Type: kind,
+		Seq:  c.rec.Seq + 1,
+		Act:  c.act,
+	}
 	if rules := c.rec.env.rules; *rules != c.rec.writer {
 		m.Rules = rules
 	}
 	return m
+}
+
+// stampFor returns the same fields for the first event that follows from an act.
+func (c *transaction) stampFor(kind journal.Act, eventType string) EventMeta {
+	c.act = kind
+	return c.stamp(eventType)
 }
 
 func (c *transaction) add(ev Event) error {
@@ -632,6 +644,7 @@ func (c *transaction) add(ev Event) error {
 			return err
 		}
 	}
+	c.act = ""
 	c.events = append(c.events, ev)
 	return c.rec.apply(ev, c.now)
 }
@@ -953,11 +966,8 @@ func contractFor(r *record, s *protocol.Step) (*reply.Contract, error) {
 	return c, nil
 }
 
-// The evidence of endings by people.
-const (
-	stoppedByPerson  = "a person stopped the debate"
-	canceledByPerson = "a person canceled the debate"
-)
+// stoppedByPerson is the evidence of an ending by a person.
+const stoppedByPerson = "a person stopped the debate"
 
 // timeEndingInCall holds the ending of a debate whose time is used up during a call.
 var timeEndingInCall = transcript.Ending{
@@ -1118,7 +1128,7 @@ func (c *transaction) applyDecline(s *protocol.Step) error {
 	return c.applyFailurePolicy(f, nil)
 }
 
-func (c *transaction) decide(ev Decided) error {
+func (c *transaction) addDecided(ev Decided) error {
 	ev.EventMeta = c.stamp("decided")
 	ev.At = c.now
 	return c.add(ev)
@@ -1133,7 +1143,7 @@ func (c *transaction) stopWaiting() error {
 	}
 	for again := true; again; again = len(r.waiting()) > 0 { // people speak one after another
 		for _, a := range r.waiting() {
-			if err := c.decide(Decided{
+			if err := c.addDecided(Decided{
 				Action: actionDecline,
 				Key:    a.Key,
 				Reason: stoppedByPerson,

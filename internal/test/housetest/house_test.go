@@ -84,6 +84,28 @@ func TestTheRecordKnowsNoChangeOfPhases(t *testing.T) {
 	}
 }
 
+// What led to an entry is a fact of its own. No code of the engine tells it by the words of an ending or of a decision.
+func TestNoActIsToldByAText(t *testing.T) {
+	compared := regexp.MustCompile(`(\.(Evidence|Reason|Cause|Text)|stoppedByPerson)\b\s*[=!]=\s*[^"\s]|[=!]=\s*(stoppedByPerson|\w+\.(Evidence|Reason|Cause)\b)`)
+	walk(t, func(name string) {
+		engine := path.Dir(name) == "." || strings.HasPrefix(name, "internal/journals/") || strings.HasPrefix(name, "internal/forks/") ||
+			strings.HasPrefix(name, "internal/agenda/")
+		if !engine || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		text, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		for i, line := range strings.Split(string(text), "\n") {
+			if compared.MatchString(line) {
+				t.Errorf("%s:%d compares a text: %s", name, i+1, line)
+			}
+		}
+	})
+	for _, line := range []string{`case ev.Ending.Evidence == stoppedByPerson:`, `if ev.Reason == stoppedByPerson {`, `if s == ev.Cause {`} {
+		require.Regexp(t, compared, line)
+	}
+}
+
 // An absolute path is valid only on one machine.
 func TestNoPathOfAMachine(t *testing.T) {
 	folders := strings.Join([]string{"root", "tmp", "work", "home", "Users"}, "|")
