@@ -832,7 +832,7 @@ type rederivation struct {
 
 	from  int    // index of the first entry of the change
 	label string // why the next entry is an input, although it is what the change makes; else empty
-	fork  fork   // what the last entries decide, for the change that makes a fork
+	last  lastChange
 }
 
 // Errors that end a change.
@@ -936,7 +936,7 @@ func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error
 	}
 	x.checks = append(x.checks, c)
 	x.writer = rulesOf(is.Meta(), x.writer)
-	x.fork.note(is, x.journal.rec.decisions.question)
+	x.last.add(is, x.journal.rec.decisions.question)
 	x.at++
 	return x.journal.follow(is)
 }
@@ -1375,6 +1375,7 @@ func (x *rederivation) wrongEdit(was *Config) error {
 // settleFork makes the change that makes a fork: of this debate, or of one that it is a fork of.
 func (x *rederivation) settleFork(c *transaction) error {
 	r := x.journal.rec
+	last := x.last
 	if _, ok := x.entries[x.at].(ConfigChanged); ok {
 		was := r.config
 		if err := x.input(reasons[journal.ActEdit]); err != nil {
@@ -1398,9 +1399,8 @@ func (x *rederivation) settleFork(c *transaction) error {
 			return err
 		}
 		c.act = ""
-		x.fork.pendingDecision = pendingDecision{}
 	}
-	return x.fork.settle(c)
+	return last.settle(c)
 }
 
 // Code names the rules, protocols, contracts, tools and templates with which a debate was run, as far as they are not in its
