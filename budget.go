@@ -8,10 +8,10 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
+	"github.com/elenchus-go/debate/internal/agenda"
 	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/findings"
-	"github.com/elenchus-go/debate/internal/forks"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/journal"
@@ -38,7 +38,7 @@ func worstCase(r *record, next ...budget.Stage) transcript.Usage {
 	}
 	for _, s := range next {
 		for _, p := range s.Phases {
-			w.Add(s.Kind, r.fork.silent.Without(r.Cursor, s.Kind, p))
+			w.Add(s.Kind, p)
 		}
 	}
 	return w.Conclude(declared)
@@ -67,7 +67,7 @@ func (c calls) Actor(name string) (a budget.Actor, ok bool) {
 
 // Phases returns the phases of the current stage that the protocol asks for now.
 func (c calls) Phases() []protocol.Phase {
-	return c.adaptToPeople(c.rules().Phases(&c.Record))
+	return c.agenda.Protocol.Phases(&c.Record)
 }
 
 // Cost returns the most that a prompt and a reply of an actor with the given tokens can cost.
@@ -134,7 +134,7 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 	for i := range steps {
 		s := &steps[i]
 		who, seat, ok := r.actor(s.Actor)
-		if !ok || who.Human || slices.Contains(actor.System, s.Actor) || forks.IsSilent(*s) {
+		if !ok || who.Human || slices.Contains(actor.System, s.Actor) || agenda.IsEmpty(*s) {
 			continue
 		}
 		w := r.SummaryFor(s, seat)
@@ -185,8 +185,8 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mos
 	if r.Parallel {
 		shared = r.tools.InPhase(s.Key)
 		hidden, show := r.HidePhase()
-		r.planned.cache = phaseCache{}
-		defer func() { show(); r.planned.cache = phaseCache{} }()
+		r.agenda.Forget()
+		defer func() { show(); r.agenda.Forget() }()
 		for i := range hidden {
 			if hidden[i].Phase == s.Phase {
 				shared = shared.Add(hidden[i].Usage)

@@ -155,7 +155,7 @@ func (d *Debate) Start(ctx context.Context) error {
 		if c.rec.lifecycle.State.Active() {
 			return nil
 		}
-		return c.start()
+		return c.decide(&act{kind: journal.ActStart})
 	})
 	if err != nil || workers {
 		d.engine.tellLack(ctx, d.ID(), err)
@@ -388,15 +388,7 @@ func (d *Debate) Estimate(ctx context.Context) (e Estimate, err error) {
 // configuration is canceled, and repeated after Resume. Pause holds a debate that has paused because it waits for people:
 // their replies are committed, but the debate continues only after Resume.
 func (d *Debate) Pause(ctx context.Context) error {
-	return d.control(ctx, "pause", func(c *transaction) error {
-		switch r := c.rec; {
-		case r.lifecycle.State == fsm.Paused && r.decisions.question == nil && !r.people.held:
-			return c.decide(Decided{Action: actionHold})
-		case r.lifecycle.State == fsm.Paused:
-			return nil
-		}
-		return c.fire(fsm.Pause, StateChanged{})
-	})
+	return d.control(ctx, "pause", func(c *transaction) error { return c.decide(&act{kind: journal.ActPause}) })
 }
 
 // Resume continues a paused debate. Call Run, RunOnce or Start afterwards to drive it, unless Start drives it in the
@@ -405,70 +397,31 @@ func (d *Debate) Pause(ctx context.Context) error {
 // and resumes. A debate that waits for people's replies continues when the last of them is given. Until then, Resume returns an
 // error, except after a Pause, whose hold it ends.
 func (d *Debate) Resume(ctx context.Context) error {
-	return d.controlAndDrive(ctx, "resume", func(c *transaction) error {
-		if c.rec.lifecycle.State.Active() {
-			return nil
-		}
-		if q := c.rec.decisions.question; q != nil {
-			_, err := fsm.Next(c.rec.lifecycle, fsm.Resume, c.rec.facts())
-			return fmt.Errorf("a question is open, call Decide with one of %s: %w", strings.Join(actionsOf(q), ", "), err)
-		}
-		if c.rec.people.held && c.rec.awaitsPeople() {
-			return c.decide(Decided{Action: actionRelease})
-		}
-		return c.resume()
-	})
+	return d.controlAndDrive(ctx, "resume", func(c *transaction) error { return c.decide(&act{kind: journal.ActResume}) })
 }
 
 // Stop ends the debate with a conclusion based on the turns so far. Calls in flight are canceled. If there is no speech
 // yet, the debate ends without a conclusion. If the debate was paused, it goes on as after Resume. If the conclusion waits
 // for people, Stop declines their steps. Stop changes nothing at the gate before the conclusion: Decide opens it.
 func (d *Debate) Stop(ctx context.Context) error {
-	return d.controlAndDrive(ctx, "stop", func(c *transaction) error {
-		r := c.rec
-		if r.Cursor.Stage == transcript.Conclusion {
-			return c.stopWaiting()
-		}
-		if r.lifecycle.State == fsm.Completed {
-			return nil
-		}
-		return c.stop(StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: stoppedByPerson}})
-	})
+	return d.controlAndDrive(ctx, "stop", func(c *transaction) error { return c.decide(&act{kind: journal.ActStop}) })
 }
 
 // Cancel ends the debate at once, without a verdict. Calls in flight are canceled.
 func (d *Debate) Cancel(ctx context.Context) error {
-	return d.control(ctx, "cancel", func(c *transaction) error {
-		if c.rec.lifecycle.State == fsm.Canceled {
-			return nil
-		}
-		return c.fire(fsm.Cancel, StateChanged{Ending: transcript.Ending{
-			Outcome:  transcript.Canceled,
-			Evidence: canceledByPerson,
-		}})
-	})
+	return d.control(ctx, "cancel", func(c *transaction) error { return c.decide(&act{kind: journal.ActCancel}) })
 }
 
 // Retry makes a debate in error ready again. Call Run, RunOnce or Start to drive it. Committed steps do not run
 // again.
 func (d *Debate) Retry(ctx context.Context) error {
-	return d.control(ctx, "retry", func(c *transaction) error {
-		if s := c.rec.lifecycle.State; s == fsm.Ready || s.Active() {
-			return nil
-		}
-		return c.fire(fsm.Retry, StateChanged{})
-	})
+	return d.control(ctx, "retry", func(c *transaction) error { return c.decide(&act{kind: journal.ActRetry}) })
 }
 
 // Reset takes a debate in error back to configuring, for a new run. The turns of the old run stay in the journal, but
 // no prompt and no Result contains them.
 func (d *Debate) Reset(ctx context.Context) error {
-	return d.control(ctx, "reset", func(c *transaction) error {
-		if c.rec.lifecycle.State == fsm.Configuring {
-			return nil
-		}
-		return c.fire(fsm.Reset, StateChanged{})
-	})
+	return d.control(ctx, "reset", func(c *transaction) error { return c.decide(&act{kind: journal.ActReset}) })
 }
 
 // maxRefusal limits, in bytes, the reason for refusing a call of a tool.
@@ -496,7 +449,12 @@ func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remar
 		case !slices.Contains(actionsOf(q), action):
 			return problemOf("", "action", "%q is not a choice, use one of %s", action, strings.Join(actionsOf(q), ", "))
 		}
-		ev := Decided{Action: action, Question: id}
+		ev := Decided{
+			EventMeta: c.stampFor(journal.ActDecide, "decided"),
+			At:        c.now,
+			Action:    action,
+			Question:  id,
+		}
 		switch {
 		case action == actionRefuse && len(remarks) <= 1:
 			for _, r := range remarks {
@@ -518,18 +476,15 @@ func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remar
 				len(remarks),
 			)
 		}
-		if err := c.decide(ev); err != nil {
-			return err
-		}
+		a := &act{kind: journal.ActDecide, given: ev}
 		for _, r := range remarks {
-			if err := c.inject(r); err != nil {
+			said, err := c.newRemark(r)
+			if err != nil {
 				return err
 			}
+			a.remark = said
 		}
-		if err := c.applyDecision(action, q); err != nil {
-			return err
-		}
-		return c.goOn() // people whom the debate waits for may have replied or declined meanwhile
+		return c.decide(a)
 	})
 }
 
@@ -543,27 +498,34 @@ func (c *transaction) refuse(method fsm.Event) error {
 // were added after their phase began. Inject returns *Problems if the remark is invalid.
 func (d *Debate) Inject(ctx context.Context, r Remark) error {
 	r.ID = cmp.Or(r.ID, newID())
-	return d.control(ctx, "inject a remark into", func(c *transaction) error { return c.inject(r) })
+	return d.control(ctx, "inject a remark into", func(c *transaction) error {
+		said, err := c.newRemark(r)
+		if err != nil || said == nil {
+			return err
+		}
+		return c.decide(&act{kind: journal.ActRemark, given: *said})
+	})
 }
 
-func (c *transaction) inject(r Remark) error {
+// newRemark returns the turn of a remark, or nil if the debate has it.
+func (c *transaction) newRemark(r Remark) (*TurnDone, error) {
 	if err := problemsOf("remark", r.check(c.rec)); err != nil {
-		return err
+		return nil, err
 	}
 	if c.rec.lifecycle.State.Final() {
-		return c.refuse("inject")
+		return nil, c.refuse("inject")
 	}
 	t := c.rec.Remark(r.ID, r.From, r.Text)
 	t.Started = c.now
 	t.Ended = c.now
 	if _, dup := c.rec.Find(t.Key); dup {
-		return nil
+		return nil, nil
 	}
-	return c.add(TurnDone{
-		EventMeta: c.stamp("turn"),
+	return &TurnDone{
+		EventMeta: c.stampFor(journal.ActRemark, "turn"),
 		At:        c.now,
 		Turn:      t,
-	})
+	}, nil
 }
 
 // Answer gives a person's reply to a step, as text or as JSON that follows the schema of the [Asked] event. by names who
@@ -574,26 +536,26 @@ func (c *transaction) inject(r Remark) error {
 func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string) error {
 	documents := d.quotable(ctx, key.Actor, text)
 	same := func(r *record) bool { return r.keys.IsReply(r.people.replies[key], key.String(), text) }
-	return d.reply(ctx, "answer", key, same, func(c *transaction, s *protocol.Step) error {
+	return d.reply(ctx, journal.ActAnswer, key, same, func(c *transaction, s *protocol.Step) (Event, error) {
 		asked := c.rec.people.asked[key]
 		valid := characters.Valid(text)
 		t, err := givenTurn(c.rec, s, "reply", valid, c.rec.env.Count("", valid), asked.Tokens)
 		if err := cmp.Or(problemsOf("reply", additions.CheckBy(by)), err); err != nil {
-			return err
+			return nil, err
 		}
 		t.Started = asked.At
 		t.Ended = c.now
 		t.Citations = c.rec.Sources.Cite(&t, sources.TextsOf(documents)).Check(c.rec.env.texts)
 		t.By = cmp.Or(by, s.Actor)
 		c.rec.extract(&t)
-		remains := c.rec.remains(s, c.rec.Messages(s))
-		return c.add(TurnDone{
-			EventMeta: c.stamp("turn"),
+		remains := remains(c.rec, s, c.rec.Messages(s))
+		return TurnDone{
+			EventMeta: c.stampFor(journal.ActAnswer, "turn"),
 			At:        c.now,
 			Turn:      t,
 			Reply:     c.rec.keys.Reply(key.String(), text),
 			Remains:   remains,
-		})
+		}, nil
 	})
 }
 
@@ -602,29 +564,31 @@ func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string
 // many tokens as a reply. Decline returns the errors of Answer.
 func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by string) error {
 	same := func(r *record) bool { return r.people.declined[key] != nil }
-	return d.reply(ctx, "decline", key, same, func(c *transaction, _ *protocol.Step) error {
+	return d.reply(ctx, journal.ActDecline, key, same, func(c *transaction, _ *protocol.Step) (Event, error) {
 		reason = characters.Valid(reason)
 		if err := problemsOf("reply", additions.CheckBy(by)); err != nil {
-			return err
+			return nil, err
 		}
 		if tokens, most := c.rec.env.Count("", reason), c.rec.people.asked[key].Tokens; tokens > most {
-			return problemOf("reply", "reason", "about %d tokens are too long, use at most %d", tokens, most)
+			return nil, problemOf("reply", "reason", "about %d tokens are too long, use at most %d", tokens, most)
 		}
-		return c.decide(Decided{
-			Action: actionDecline,
-			Key:    key,
-			By:     by,
-			Reason: reason,
-		})
+		return Decided{
+			EventMeta: c.stampFor(journal.ActDecline, "decided"),
+			At:        c.now,
+			Action:    actionDecline,
+			Key:       key,
+			By:        by,
+			Reason:    reason,
+		}, nil
 	})
 }
 
-// reply has f add a person's reply to the step with the given key, and continues the debate. It does nothing if the record has
-// the same reply.
+// reply adds what f returns of a person's reply to the step with the given key, and continues the debate. It does nothing if the
+// record has the same reply.
 func (d *Debate) reply(
-	ctx context.Context, verb string, key transcript.Key, same func(*record) bool, f func(*transaction, *protocol.Step) error,
+	ctx context.Context, kind journal.Act, key transcript.Key, same func(*record) bool, f func(*transaction, *protocol.Step) (Event, error),
 ) error {
-	return d.controlAndDrive(ctx, verb, func(c *transaction) error {
+	return d.controlAndDrive(ctx, string(kind), func(c *transaction) error {
 		r := c.rec
 		switch _, done := r.Find(key); {
 		case same(r):
@@ -638,10 +602,11 @@ func (d *Debate) reply(
 		if s == nil || !r.waitsFor(*s) {
 			return fmt.Errorf("step %s: %w", key, ErrNotAsked)
 		}
-		if err := f(c, s); err != nil {
+		given, err := f(c, s)
+		if err != nil {
 			return err
 		}
-		return c.goOn()
+		return c.decide(&act{kind: kind, given: given})
 	})
 }
 
@@ -662,12 +627,12 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 		if err := problemsOf("annotation", c.rec.notes.Check(name, b)); err != nil {
 			return err
 		}
-		return c.add(Annotated{
-			EventMeta: c.stamp("annotated"),
+		return c.decide(&act{kind: journal.ActAnnotate, given: Annotated{
+			EventMeta: c.stampFor(journal.ActAnnotate, "annotated"),
 			At:        c.now,
 			Name:      name,
 			Value:     b,
-		})
+		}})
 	})
 }
 
@@ -696,15 +661,12 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		if err != nil {
 			return err
 		}
-		if err := c.add(ConfigChanged{
-			EventMeta: c.stamp("config"),
+		return c.decide(&act{kind: journal.ActEdit, given: ConfigChanged{
+			EventMeta: c.stampFor(journal.ActEdit, "config"),
 			At:        c.now,
 			Format:    store.Format,
 			Config:    raw,
-		}); err != nil {
-			return err
-		}
-		return c.fire(fsm.Edit, StateChanged{})
+		}})
 	})
 }
 

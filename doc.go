@@ -83,9 +83,10 @@
 //   - Data: data.go names the types of package journal, and has the errors of an engine.
 //   - State: record.go holds the state of a debate, which is computed from its journal, with its status and its result. budget.go
 //     computes what its limits still allow, and what a debate costs before it begins. Package internal/budget does the arithmetic,
-//     and package internal/step/prompting builds the prompts.
-//   - Decisions: transition.go adds one event to the record, and decides which events follow from it, from a failed step and from
-//     a person's act. It also checks what a stored entry may contain.
+//     package internal/agenda says which steps the protocol asks for, with all that changes its phases, and package
+//     internal/step/prompting builds the prompts.
+//   - Decisions: transition.go adds one event to the record, and decides which events follow from it and from a failed step. It
+//     also checks what a stored entry may contain. act.go makes the change that an act leads to: of a person, a model or an engine.
 //   - Engine: options.go holds what an engine is given and what it knows by name, and tells the log and an observer what the
 //     engine does.
 //   - Journal: journal.go reads entries, and commits the events of a transaction.

@@ -18,9 +18,11 @@ import (
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/step/prompting"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // driver drives one debate: it plans the steps that may run, runs them and commits their turns. Run, RunOnce and
@@ -406,15 +408,7 @@ func (dr *driver) fail(p *panics.Error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(dr.ctx), failTimeout) // the panic may have canceled all calls
 	defer cancel()
 	err := j.change(ctx, func(c *transaction) error {
-		for _, on := range startEvents[c.rec.lifecycle.State] { // it happened during the start, which was not committed
-			if err := c.fire(on, StateChanged{}); err != nil {
-				return err
-			}
-		}
-		if !c.rec.lifecycle.State.Active() {
-			return nil
-		}
-		return c.fire(fsm.Fail, StateChanged{Failure: panicFailure(p, c.rec.position())})
+		return c.decide(&act{kind: journal.ActBroken, failure: panicFailure(p, transcript.Key{})})
 	})
 	if err != nil {
 		return err
@@ -427,9 +421,6 @@ func (dr *driver) fail(p *panics.Error) error {
 
 // failTimeout limits the time of a commit that reports a panic.
 const failTimeout = 30 * time.Second
-
-// startEvents lists the events that start a debate whose configuration has been checked, by the state of the debate.
-var startEvents = map[fsm.State][]fsm.Event{fsm.Validating: {fsm.Accept, fsm.Start}, fsm.Ready: {fsm.Start}}
 
 // step does what can be done now and reports whether there is more to do. It makes one plan and carries it out. Events that are
 // committed meanwhile are shown in between, when the journal is free.
@@ -535,7 +526,7 @@ func (dr *driver) plan() (p plan, err error) {
 				if !c.rec.phaseOpen() { // another process was first
 					return nil
 				}
-				return c.fire(fsm.Fail, StateChanged{Failure: broken})
+				return c.decide(&act{kind: journal.ActBroken, failure: broken})
 			})
 		}
 	}
@@ -572,9 +563,9 @@ func (dr *driver) prepare(c *transaction) error {
 		return err
 	}
 	if c.rec.notStarted() || c.rec.fork.idle {
-		return c.start()
+		return c.decide(&act{kind: journal.ActStart})
 	}
-	return c.settle()
+	return c.decide(&act{kind: journal.ActDrive})
 }
 
 // validate checks what only a driver can check. It then starts the debate or returns it to configuring.
@@ -605,7 +596,7 @@ func (dr *driver) validate(p plan) error {
 			return nil
 		case len(problems) > 0:
 			found = problems
-			return c.fire(fsm.Reject, StateChanged{Problems: found})
+			return c.decide(&act{kind: journal.ActCheck, check: StateChanged{Problems: found}})
 		}
 		cfg := first.record.config
 		warnings := slices.Concat(c.rec.configWarnings(), startWarnings(cfg, c.rec.Cursor.Run, windows, first.limits),
@@ -613,18 +604,15 @@ func (dr *driver) validate(p plan) error {
 				c.rec.Cursor.Run,
 				clients.WarnOfBiases(cfg.Actors(), c.rec.env.sets[cfg.Prompts].Version(), c.rec.env.audits),
 			))
-		if err := c.fire(fsm.Accept, StateChanged{
-			Warnings:    warnings,
-			ReplyTokens: first.limits,
-			Windows:     windows,
-		}); err != nil {
-			return err
-		}
-		if err := c.fire(fsm.Start, StateChanged{}); err != nil {
-			return err
-		}
-		c.rec.Adopt(&first.record.Debate)
-		return c.settle()
+		return c.decide(&act{
+			kind: journal.ActCheck,
+			check: StateChanged{
+				Warnings:    warnings,
+				ReplyTokens: first.limits,
+				Windows:     windows,
+			},
+			prompts: &first.record.Debate,
+		})
 	})
 	if err != nil {
 		return err
@@ -912,7 +900,7 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 		if !c.isWanted(ch.rec) { // another process was first, or the debate has moved on
 			return nil
 		}
-		stamp := ch.stamp("turn")
+		stamp := ch.stampFor(journal.ActTurn, "turn")
 		turn := *c.turn
 		turn.Seq = stamp.Seq
 		if dr.out.Timing { // measured, in place of the timer's estimate
@@ -920,18 +908,15 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 		}
 		ch.rec.extract(&turn)
 		q := &c.run.Plan.Prompt
-		remains := ch.rec.remains(&c.run.Plan.Step, c.run.Plan.Prompt.Messages)
-		if err := ch.add(TurnDone{
+		remains := remains(ch.rec, &c.run.Plan.Step, c.run.Plan.Prompt.Messages)
+		return ch.decide(&act{kind: journal.ActTurn, given: TurnDone{
 			EventMeta: stamp,
 			At:        ch.now,
 			Turn:      turn,
 			PromptSeq: c.promptSeq,
 			Templates: q.Set.Version(),
 			Remains:   remains,
-		}); err != nil {
-			return err
-		}
-		return ch.settle()
+		}})
 	})
 }
 
@@ -979,10 +964,15 @@ func (dr *driver) handleFailure(c *execution, later []*execution) error {
 			if ch.rec.lifecycle.State == fsm.Paused || !c.isWanted(ch.rec) {
 				return nil // a resumed debate repeats the call
 			}
-			if failed != nil {
-				return ch.applyFailurePolicy(failed, failures(later))
+			a := &act{
+				kind:    journal.ActClock,
+				failure: failed,
+				lost:    failures(later),
 			}
-			return ch.stop(StateChanged{OtherFailures: failures(later), Ending: timeEndingInCall})
+			if failed != nil {
+				a.kind = journal.ActFailure
+			}
+			return ch.decide(a)
 		})
 	case errors.Is(c.err, step.ErrNextJob):
 		err := dr.journal.change(dr.ctx, func(ch *transaction) error {

@@ -181,15 +181,15 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 		d.journal.rec.given = &c
 	}
 	change := newTransaction(d.journal.rec)
-	err = change.add(ConfigChanged{
-		EventMeta: change.stamp("config"),
+	err = change.decide(&act{kind: journal.ActCreate, given: ConfigChanged{
+		EventMeta: change.stampFor(journal.ActCreate, "config"),
 		At:        change.now,
 		Format:    store.Format,
 		Config:    raw,
 		Origin:    &journal.Origin{Keys: seal.New()},
-	})
+	}})
 	if err == nil && start {
-		err = change.start()
+		err = change.decide(&act{kind: journal.ActStart})
 	}
 	if err == nil {
 		err = d.journal.commit(ctx, change)

@@ -84,15 +84,15 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	for i := range r.Turns {
 		r.Turns[i].Citations[0] = transcript.Citation{Source: 1, Quote: "x", Verdict: verdicts[i]}
 	}
-	fill(&r.findings.List)
+	fill(&r.agenda.Found.List)
 	fill(&r.notes.Values)
 	fill(&r.decisions.question)
 	fill(&r.losses.failure)
 	fill(&r.accepted.problems)
-	r.course = &forks.Course{Plan: &journal.Course{Swap: true}}
-	fill(&r.course.Plan.Omit)
-	fill(&r.course.Departures)
-	fill(&r.course.Remaining)
+	r.agenda.Course = &forks.Course{Plan: &journal.Course{Swap: true}}
+	fill(&r.agenda.Course.Plan.Omit)
+	fill(&r.agenda.Course.Departures)
+	fill(&r.agenda.Course.Remaining)
 	r.Sources.Add(transcript.Key{Actor: "A"}, 1, []tool.Record{{Sources: []tool.Source{{Number: 1, URI: "u", Title: "t", Text: "x"}}}})
 	r.config.Judges = []Participant{{Name: "A"}} // leads to a warning
 	r.config.Participants = []Participant{{Name: "A"}}

@@ -13,6 +13,7 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
+	"github.com/elenchus-go/debate/internal/agenda"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/forks"
@@ -148,15 +149,49 @@ type fork struct {
 	entries []store.Entry   // of the parent
 	course  *journal.Course // of a rejudged debate; nil for the one of the parent, if it has one
 	journal *openJournal    // of the fork
-
-	pendingDecision
+	last    lastChange
 }
 
-// pendingDecision is what the last entries of a fork decide, if what follows from that is not among them.
-type pendingDecision struct {
-	question *Question
-	action   string
-	dropped  *Dropped
+// lastChange holds the entries of the last change that a fork has of its parent. More may have followed from its act in the parent.
+type lastChange struct {
+	events   []Event
+	question *Question // the one that was open before it
+}
+
+// add adds the next entry of a journal. question is the one that is open before it.
+func (l *lastChange) add(ev Event, question *Question) {
+	if ev.Meta().Act != "" {
+		*l = lastChange{question: question}
+	}
+	l.events = append(l.events, ev)
+}
+
+// decided returns the answer to a question that nothing but a remark follows.
+func (l *lastChange) decided() (action string, q *Question) {
+	if len(l.events) == 0 || l.events[0].Meta().Act != journal.ActDecide {
+		return "", nil
+	}
+	for _, ev := range l.events[1:] {
+		if t, ok := ev.(TurnDone); !ok || t.Turn.Kind != transcript.Remark {
+			return "", nil
+		}
+	}
+	d, ok := l.events[0].(Decided)
+	if !ok {
+		return "", nil
+	}
+	return d.Action, l.question
+}
+
+// dropped returns the drop with which the change ends, or nil.
+func (l *lastChange) dropped() *Dropped {
+	if len(l.events) == 0 {
+		return nil
+	}
+	if d, ok := l.events[len(l.events)-1].(Dropped); ok {
+		return &d
+	}
+	return nil
 }
 
 // cut returns the first seq entries of the parent, or those that the fork begins with instead.
@@ -181,8 +216,9 @@ func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 		return entries[:at], nil
 	}
 	if seq < end {
-		last, err := journal.DecodeEntry(entries[seq-1])
-		if d, ok := last.(Decided); err == nil && ok && d.Action == actionEdit { // its remark follows
+		next, err := journal.DecodeEntry(entries[seq])
+		given, ok := next.(TurnDone)
+		if err == nil && ok && given.Act == "" && given.Turn.Kind == transcript.Remark && given.Repeats == 0 { // with a decision
 			seq++
 		}
 	}
@@ -215,10 +251,11 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 		return nil, err
 	}
 	c := newTransaction(j.rec)
+	c.act = journal.ActFork
 	if err := edit(ctx, f.engine, c, &f.edits); err != nil {
 		return nil, err
 	}
-	if err := f.settle(c); err != nil {
+	if err := f.last.settle(c); err != nil {
 		return nil, err
 	}
 	entries = append(entries, journal.Entries(c.events)...)
@@ -269,7 +306,7 @@ func (f *fork) replay() (list []store.Entry, err error) {
 			return nil, err
 		}
 		list[i] = e
-		f.note(ev, asked)
+		f.last.add(ev, asked)
 	}
 	return list, nil
 }
@@ -323,36 +360,20 @@ func (f *fork) origin(parent *journal.Origin) (*journal.Origin, error) {
 	return own, err
 }
 
-// note records what an entry decides. asked is the question that was open before it.
-func (f *fork) note(ev Event, asked *Question) {
-	switch ev := ev.(type) {
-	case Decided:
-		if asked != nil && isAnswer(ev.Action) {
-			f.pendingDecision = pendingDecision{question: asked, action: ev.Action}
-		}
-	case TurnDone:
-		if ev.Turn.Kind != transcript.Remark {
-			f.pendingDecision = pendingDecision{}
-		}
-	case Dropped:
-		f.pendingDecision = pendingDecision{dropped: &ev}
-	case StateChanged, ConfigChanged, PhaseStarted, Asked, ToolsCalled:
-		f.pendingDecision = pendingDecision{}
-	}
-}
-
 // settle adds what follows from the last entries without a model call, and leaves the fork in a state in which nobody
 // drives it.
-func (f *fork) settle(c *transaction) error {
+func (l *lastChange) settle(c *transaction) error {
 	r := c.rec
-	if q := f.question; q != nil && r.lifecycle.State == fsm.Paused {
-		if err := c.applyDecision(f.action, q); err != nil {
+	action, q := l.decided()
+	if q != nil && r.lifecycle.State == fsm.Paused {
+		if err := c.applyDecision(action, q); err != nil {
 			return err
 		}
 	}
-	judge := f.dropped != nil && journal.Find(r.config.Judges, f.dropped.Name) != nil
+	dropped := l.dropped()
+	judge := dropped != nil && journal.Find(r.config.Judges, dropped.Name) != nil
 	if judge && r.config.OnJudgeFailure == End && r.lifecycle.State.Active() {
-		if err := c.endAfterDrop(f.dropped.Failure, nil); err != nil {
+		if err := c.endAfterDrop(dropped.Failure, nil); err != nil {
 			return err
 		}
 	}
@@ -451,7 +472,7 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 		}
 	}
 	if seats := edits.Silent.Seats; len(seats) > 0 {
-		left := c.rec.fork.silent.Remaining(c.rec.Seq, c.rec.ParticipantNames())
+		left := c.rec.agenda.Silent.Remaining(c.rec.Seq, c.rec.ParticipantNames())
 		found := forks.CheckSilentSeats(
 			seats,
 			prompting.NamesOf(participantProfiles(*c.rec.config)),
@@ -528,7 +549,7 @@ func editTurn(c *transaction, edits *Edits) error {
 			r.Seq,
 		)
 	}
-	if forks.IsSilent(*s) {
+	if agenda.IsEmpty(*s) {
 		return problemOf("fork", "turn", "%s is silent in this fork, so it cannot have a reply", key)
 	}
 	who, _, _ := r.actor(s.Actor)

@@ -257,12 +257,12 @@ func (j *openJournal) sign(ctx context.Context) (err error) {
 		if !c.rec.lacksSignature() { // another process was first, or the debate goes on
 			return nil
 		}
-		return c.add(Annotated{
-			EventMeta: c.stamp("annotated"),
+		return c.decide(&act{kind: journal.ActSign, given: Annotated{
+			EventMeta: c.stampFor(journal.ActSign, "annotated"),
 			At:        c.now,
 			Name:      chain.NoteName,
 			Value:     value,
-		})
+		}})
 	})
 }
 

@@ -14,13 +14,12 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
+	"github.com/elenchus-go/debate/internal/agenda"
 	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/deepcopy"
-	"github.com/elenchus-go/debate/internal/findings"
-	"github.com/elenchus-go/debate/internal/forks"
 	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/protocols"
@@ -31,7 +30,6 @@ import (
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge/agreement"
-	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/judge/measured"
 	"github.com/elenchus-go/debate/prompts"
 	"github.com/elenchus-go/debate/protocol"
@@ -41,7 +39,7 @@ import (
 )
 
 // record is the state of a debate, computed from its journal. Only apply changes it, entry by entry and in place.
-// Replay, resume and a live run all use apply. Of its parts, History, findings and planned hold what readers compute from it.
+// Replay, resume and a live run all use apply. Of its parts, History, agenda and planned hold what readers compute from it.
 type record struct {
 	prompting.Debate
 
@@ -55,15 +53,14 @@ type record struct {
 	people    people
 	notes     additions.Notes
 	fork      forkPoint
-	course    *forks.Course // what a rejudged debate keeps of its parent; nil in other debates
-	hidden    []string      // documents and attachments that the judges of a rejudged debate do not see
+	agenda    agenda.Agenda
+	hidden    []string // documents and attachments that judges do not see
 	stored    storedStatus
 	usage     transcript.Usage
 	times     times
 	planned   plannedSteps
 	tools     rounds.Rounds
 	used      []ToolUse // of the run
-	findings  findings.Findings
 	env       *environment
 	given     *Config // the configuration of the first entry; nil once it was applied
 }
@@ -76,7 +73,7 @@ func (r *record) phaseOpen() bool {
 		return false
 	}
 	return r.lifecycle.State.Active() && len(steps) > 0 && steps[0].Phase == r.Cursor.Phase &&
-		!slices.ContainsFunc(steps, r.mustAsk) && !slices.ContainsFunc(steps, forks.IsSilent)
+		!slices.ContainsFunc(steps, r.mustAsk) && !slices.ContainsFunc(steps, agenda.IsEmpty)
 }
 
 // nextRoundAt returns the time at which the next round may begin.
@@ -142,8 +139,7 @@ func put[K comparable, V any](m *map[K]V, key K, value V) {
 type forkPoint struct {
 	transcript.Parent
 
-	idle   bool // nobody has started the fork
-	silent forks.Silent
+	idle bool // nobody has started the fork
 }
 
 // environment holds what a record needs from its engine.
@@ -174,8 +170,6 @@ var noEnvironment = &environment{
 type plannedSteps struct {
 	seq   int64
 	steps []protocol.Step
-	cache phaseCache
-	open  []protocol.Phase // the phase of the steps, until something happens that may change it
 }
 
 // stages maps the states in which a protocol has steps to their stages.
@@ -196,10 +190,22 @@ func newRecord(id string, env *environment) *record {
 		config:    &noConfig,
 	}
 	r.Env = &env.Environment
-	r.Findings = &r.findings
+	r.Findings = &r.agenda
+	r.agenda.Answer = r.answerOf
 	r.ID = id
 	r.Cursor.Run = 1
 	return r
+}
+
+// answerOf returns the answer that a turn gives.
+func (r *record) answerOf(t transcript.Turn) string {
+	switch {
+	case t.Extracted != nil:
+		return *t.Extracted
+	case r.env.extractAnswer == nil:
+		return ""
+	}
+	return r.env.extractAnswer(t) // no rule compared answers when the turn was committed
 }
 
 // spent returns the usage of all turns, of steps that have failed, and of the rounds of tool calls of other steps.
@@ -244,14 +250,11 @@ func (r *record) next() []protocol.Step {
 	if r.planned.seq == r.Seq {
 		return r.planned.steps
 	}
-	steps := r.missing()
+	var steps []protocol.Step
+	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.CanConclude()) {
+		steps = r.agenda.Next(&r.Record)
+	}
 	for i := range steps {
-		if steps[i].Actor == protocol.Embedder {
-			steps[i].Kind = transcript.Embeddings
-		}
-		if r.fork.silent.Has(r.Seq, &steps[i]) {
-			steps[i].Kind = transcript.Silence
-		}
 		if last := r.tools.Of(steps[i].Key).Last(); last != nil { // what a step sees does not change after its first round
 			steps[i].VisibleSeq = last.VisibleSeq
 		}
@@ -261,30 +264,6 @@ func (r *record) next() []protocol.Step {
 	}
 	r.planned.seq = r.Seq
 	r.planned.steps = steps // not before: the protocol may panic
-	return steps
-}
-
-// missing returns the missing steps of the first phase of the stage that has some. The phase in which a step was missing before is
-// tried first, so that the protocol need not list all phases again.
-func (r *record) missing() []protocol.Step {
-	if r.Cursor.Stage == "" || r.Cursor.Stage == transcript.Conclusion && !r.CanConclude() {
-		return nil
-	}
-	if r.planned.open != nil {
-		steps := protocol.Next(openRules{cachedRules{r}}, &r.Record)
-		if len(steps) > 0 {
-			return steps
-		}
-	}
-	rules := protocol.Protocol(cachedRules{r})
-	if r.course.Leads() {
-		rules = courseRules{cachedRules{r}}
-	}
-	steps := protocol.Next(rules, &r.Record)
-	r.planned.open = nil
-	if len(steps) > 0 && r.course == nil { // the course of a rejudged debate changes phases
-		r.planned.open = r.phaseNamed(steps[0].Phase)
-	}
 	return steps
 }
 
@@ -304,131 +283,20 @@ func (r *record) phases(stage transcript.Kind) []protocol.Phase {
 	was := r.Cursor.Stage
 	r.Cursor.Stage = stage
 	defer func() { r.Cursor.Stage = was }()
-	return cachedRules{r}.Phases(&r.Record)
-}
-
-// phaseCache keeps the phases of stages as they are after the entry seq.
-type phaseCache struct {
-	seq    int64
-	at     transcript.Cursor // without a stage
-	stages []budget.Stage
-}
-
-// cachedRules are the rules of a record's debate. They ask for the phases of a stage once after each entry.
-type cachedRules struct{ *record }
-
-func (c cachedRules) Name() string { return c.rules().Name() }
-
-func (c cachedRules) Check(r *protocol.Record) []protocol.Problem { return c.rules().Check(r) }
-
-func (c cachedRules) End(r *protocol.Record) transcript.Ending { return c.rules().End(r) }
-
-func (c cachedRules) Phases(r *protocol.Record) []protocol.Phase {
-	cache := &c.planned.cache
-	at := r.Cursor
-	at.Stage = ""
-	if cache.seq != r.Seq || cache.at != at {
-		*cache = phaseCache{
-			seq:    r.Seq,
-			at:     at,
-			stages: cache.stages[:0],
-		}
-	}
-	for _, s := range cache.stages {
-		if s.Kind == r.Cursor.Stage {
-			return s.Phases
-		}
-	}
-	phases := c.course.Adapt(&c.Record, c.adaptToPeople(c.rules().Phases(r)))
-	cache.stages = append(cache.stages, budget.Stage{Kind: r.Cursor.Stage, Phases: phases})
-	return phases
-}
-
-// openRules holds the rules of a record's debate while its open phase has steps to run. Its own turns do not change a phase.
-type openRules struct{ cachedRules }
-
-func (o openRules) Phases(*protocol.Record) []protocol.Phase { return o.planned.open }
-
-// phaseNamed returns the phase of the present stage with a name, which the stage must have.
-func (r *record) phaseNamed(name string) []protocol.Phase {
-	phases := r.phases(r.Cursor.Stage)
-	at := slices.IndexFunc(phases, func(p protocol.Phase) bool { return p.Name == name })
-	return phases[at : at+1]
-}
-
-// courseRules are the rules of a rejudged debate: only the judges are asked, and only where the course comes to them.
-type courseRules struct{ cachedRules }
-
-func (c courseRules) Phases(r *protocol.Record) []protocol.Phase {
-	if !c.onCourse() || !c.course.Asks(c.Participates) {
-		return nil
-	}
-	return slices.DeleteFunc(
-		slices.Clone(c.cachedRules.Phases(r)),
-		func(p protocol.Phase) bool { return !c.course.Plan.Decides(p.Name) },
-	)
-}
-
-// onCourse reports whether a rejudged debate is where its course goes on.
-func (r *record) onCourse() bool {
-	state := r.lifecycle.State
-	if state == fsm.Paused {
-		state = r.lifecycle.PausedFrom
-	}
-	return r.course.GoesOn(forks.Place{State: state, Round: r.Cursor.Round})
-}
-
-// remains reports whether the prompt of a step holds words of what judges do not see.
-func (r *record) remains(s *protocol.Step, prompt []providers.Message) bool {
-	return r.course.Begun() &&
-		r.course.RemainsIn(&r.Record, s, prompt, r.seats().hiddenTexts(), r.Pseudonyms(s).Hide)
+	return r.agenda.Phases(&r.Record)
 }
 
 // seats returns the settings of the debate's actors.
 func (r *record) seats() seatSettings { return seatSettings{config: r.config, hidden: r.hidden} }
 
-// adaptToPeople returns phases in which a human judge judges once, and under the names that the configuration asks for.
-func (r *record) adaptToPeople(phases []protocol.Phase) []protocol.Phase {
-	if !r.config.HasPeople() {
-		return phases
-	}
-	phases = slices.Clone(phases)
-	for i := range phases {
-		steps := slices.DeleteFunc(
-			slices.Clone(phases[i].Steps),
-			func(s protocol.Step) bool { return s.Swap && r.isHuman(s.Actor) },
-		)
-		for j := range steps {
-			if slices.Contains(r.Judges, steps[j].Actor) && r.isHuman(steps[j].Actor) {
-				steps[j].Blind = r.config.Actor(steps[j].Actor).Blind
-			}
-		}
-		phases[i].Steps = steps
-	}
-	return phases
-}
-
 // mustAsk reports whether a person speaks in a step and was not asked yet.
 func (r *record) mustAsk(s protocol.Step) bool {
-	return r.isHuman(s.Actor) && r.people.asked[s.Key] == nil && !forks.IsSilent(s)
+	return r.isHuman(s.Actor) && r.people.asked[s.Key] == nil && !agenda.IsEmpty(s)
 }
 
 func (r *record) isHuman(name string) bool {
 	who := r.config.Actor(name)
 	return who != nil && who.Human
-}
-
-// rules returns the debate's protocol, with an additional phase if the debate needs embeddings.
-func (r *record) rules() protocol.Protocol {
-	if slices.ContainsFunc(r.config.Detect, func(d detect.Rule) bool { return d.EffectiveMethod() == "vectors" }) {
-		return findings.WithVectors(r.config.Protocol)
-	}
-	return r.config.Protocol
-}
-
-// ending returns why the debate ends after this round. found are findings that are not in the record yet.
-func (r *record) ending(found ...detect.Finding) transcript.Ending {
-	return r.findings.Ending(&r.Record, r.config.Protocol, found...)
 }
 
 // actor returns the configuration of an actor and the profile that its prompts use.
@@ -587,7 +455,7 @@ func asModels(list []transcript.Profile) []transcript.Profile {
 // waitsFor reports whether the debate waits for a person's reply to a next step. If its phase has not begun, a gate may be
 // open, or the debate may end first.
 func (r *record) waitsFor(s protocol.Step) bool {
-	return !forks.IsSilent(s) && r.people.asked[s.Key] != nil && r.people.declined[s.Key] == nil &&
+	return !agenda.IsEmpty(s) && r.people.asked[s.Key] != nil && r.people.declined[s.Key] == nil &&
 		s.Phase == r.Cursor.Phase
 }
 
@@ -758,7 +626,6 @@ func resultOf(r *record) *Result {
 	res := &Result{
 		ID:           r.ID,
 		Parent:       r.fork.Parent,
-		Rejudged:     r.course.Result(),
 		Topic:        r.config.Topic,
 		Background:   r.config.Background,
 		Protocol:     r.config.Protocol.Name(),
@@ -772,7 +639,6 @@ func resultOf(r *record) *Result {
 		Question:     deepcopy.Of(r.decisions.question),
 		Failure:      deepcopy.Of(r.losses.failure),
 		Problems:     deepcopy.Of(r.accepted.problems),
-		Findings:     deepcopy.Of(r.findings.List),
 		RunningTime:  r.times.running,
 		Created:      r.times.created,
 		Started:      r.Started,
@@ -787,7 +653,7 @@ func resultOf(r *record) *Result {
 	for _, w := range r.configWarnings() {
 		res.Warnings = append(res.Warnings, w.Text)
 	}
-	res.Warnings = append(res.Warnings, r.course.Warnings()...)
+	r.agenda.AddTo(res)
 	sides := map[string]string{}
 	for _, s := range r.Profiles {
 		sides[s.Name] = cmp.Or(s.Side, s.Name)
@@ -837,7 +703,7 @@ func addTurn(res *Result, i int, sides map[string]string) {
 		if otherPhase || !slices.Contains(t.Flags, transcript.Defaulted) {
 			res.Verdict = t
 		}
-	case transcript.Setup, transcript.Speech, transcript.Remark, transcript.Summary, transcript.Embeddings, transcript.Silence:
+	default:
 	}
 }
 
@@ -880,10 +746,8 @@ func participantStatus(r *record, name string) ParticipantStatus {
 
 // setConfig changes the configuration. Calls in flight keep the old one.
 func (r *record) setConfig(c *Config) {
-	if r.course.Begun() {
-		r.hidden = r.course.Plan.Omit.Documents
-	}
 	r.config = c
+	r.agenda.Configure(c)
 	r.Settings = prompting.Settings{
 		Background: c.Background,
 		Reference:  c.Reference,
@@ -1097,7 +961,7 @@ func shownAttachments(c *Config, wanted func(*Attachment) bool) (list []*provide
 // seatSettings implements prompting.Actors.
 type seatSettings struct {
 	config *Config
-	hidden []string // documents and attachments that the judges of a rejudged debate do not see
+	hidden []string // documents and attachments that judges do not see
 }
 
 // ModelOf returns the model of an actor.

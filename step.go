@@ -22,6 +22,7 @@ import (
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/internal/toolcall"
+	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/tool"
@@ -183,12 +184,12 @@ func (x *execution) noteWait(c *transaction) error {
 	if x.run.Unreachable() {
 		name = outageNote
 	}
-	return c.add(Annotated{
-		EventMeta: c.stamp("annotated"),
+	return c.decide(&act{kind: journal.ActWait, given: Annotated{
+		EventMeta: c.stampFor(journal.ActWait, "annotated"),
 		At:        c.now,
 		Name:      name,
 		Value:     value,
-	})
+	}})
 }
 
 // call is one call of a model in a step. It implements step.Call. An execution is reused for other steps, so a call has
@@ -367,19 +368,19 @@ func (x *execution) Tools(ctx context.Context, c step.Calls) error {
 			func(f func(*rounds.Rounds)) { x.commits.read(func(r *record) { f(&r.tools) }) },
 		)
 	}
-	commit := func(waits bool) error {
-		err := x.commitCalls(&c, calls, !stored, waits)
+	commit := func() error {
+		err := x.commitCalls(&c, calls, !stored)
 		stored = true
 		return err
 	}
 	if b.Decide(calls) {
-		if err := commit(true); err != nil {
+		if err := commit(); err != nil {
 			return err
 		}
 		return fmt.Errorf("a call waits for a person: %w", step.ErrSuperseded)
 	}
 	if b.BeginOnce(calls) {
-		if err := commit(false); err != nil {
+		if err := commit(); err != nil {
 			return err
 		}
 	}
@@ -394,7 +395,7 @@ func (x *execution) Tools(ctx context.Context, c step.Calls) error {
 	if err != nil {
 		return err
 	}
-	if err := commit(false); err != nil {
+	if err := commit(); err != nil {
 		return err
 	}
 	c.Results = rounds.Results(calls)
@@ -402,7 +403,7 @@ func (x *execution) Tools(ctx context.Context, c step.Calls) error {
 }
 
 // commitCalls commits a round, with what the model has called if it is new. If it waits for a person, the debate asks.
-func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew, waits bool) error {
+func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew bool) error {
 	if x.run.Plan.Private { // its rounds may quote the document; after a crash, it begins again
 		return nil
 	}
@@ -420,17 +421,14 @@ func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew, waits
 	rounds.FitSources(ev.Parts, ev.Calls)
 	defer copy(calls, ev.Calls) // with their numbers
 	return x.commits.commitRound(func(t *transaction) error {
-		ev.EventMeta = t.stamp("tools")
+		ev.EventMeta = t.stampFor(journal.ActTools, "tools")
 		ev.At = t.now
 		if !x.isWanted(t.rec) ||
 			t.rec.tools.Check(&ev) != nil { // another process was first, or the debate has moved on
 			return fmt.Errorf("the step or its round of tool calls is no longer open: %w", step.ErrSuperseded)
 		}
 		t.rec.Sources.Number(ev.Key, x.run.Plan.Step.VisibleSeq, ev.Calls)
-		if err := t.add(ev); err != nil || !waits {
-			return err
-		}
-		return t.settle()
+		return t.decide(&act{kind: journal.ActTools, given: ev})
 	})
 }
 
@@ -762,4 +760,10 @@ func (e *Engine) othersThan(r *record, p *step.Plan, provider string) (list []cl
 		}
 	}
 	return list
+}
+
+// remains reports whether the prompt of a step holds words of what judges do not see.
+func remains(r *record, s *protocol.Step, prompt []providers.Message) bool {
+	c := r.agenda.Course
+	return c.Begun() && c.RemainsIn(&r.Record, s, prompt, r.seats().hiddenTexts(), r.Pseudonyms(s).Hide)
 }

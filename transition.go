@@ -12,11 +12,10 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/additions"
+	"github.com/elenchus-go/debate/internal/agenda"
 	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/clients"
-	"github.com/elenchus-go/debate/internal/findings"
-	"github.com/elenchus-go/debate/internal/forks"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/sources"
@@ -50,13 +49,11 @@ func (r *record) apply(ev Event, at time.Time) error {
 	}
 	meta := ev.Meta()
 	r.Seq = meta.Seq
-	if r.course != nil {
-		at := forks.Place{State: r.lifecycle.State, Round: r.Cursor.Round}
-		hides := r.course.Follow(ev, at)
-		if hides { // the judges see other documents from here on
-			r.setConfig(r.config)
-			r.Forget()
-		}
+	hidden := r.agenda.Follow(&r.Record, ev)
+	if hidden != nil {
+		r.hidden = hidden
+		r.setConfig(r.config)
+		r.Forget()
 	}
 	r.writer = rulesOf(meta, r.writer)
 	return nil
@@ -64,8 +61,6 @@ func (r *record) apply(ev Event, at time.Time) error {
 
 // add adds a checked event.
 func (r *record) add(ev Event) (err error) {
-	open := r.planned.open
-	r.planned.open = nil
 	failed := journal.Failures(ev)
 	switch ev := ev.(type) {
 	case ConfigChanged:
@@ -83,13 +78,7 @@ func (r *record) add(ev Event) (err error) {
 		if ev.Callers != nil {
 			r.Sources.Begin(r.PhaseKey(ev.Phase), ev.Callers)
 		}
-		if open != nil && open[0].Name == ev.Phase {
-			r.planned.open = open
-		}
 	case TurnDone:
-		if open != nil && open[0].Name == ev.Turn.Phase && ev.Turn.Kind == r.Cursor.Stage {
-			r.planned.open = open
-		}
 		err = r.addTurn(ev.Turn)
 		if ev.Reply != "" {
 			put(&r.people.replies, ev.Turn.Key, ev.Reply)
@@ -171,8 +160,7 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 			return errors.New("the first entry has no secret")
 		}
 		r.keys = ev.Origin.Keys
-		r.fork.silent = ev.Origin.Silent
-		r.course, err = forks.ReadCourse(ev.Origin.Course)
+		err = r.agenda.Begin(ev.Origin)
 	}
 	c, wrong := r.parse(ev)
 	err = cmp.Or(err, wrong)
@@ -211,7 +199,6 @@ func (r *record) configure(ev ConfigChanged) (err error) {
 	r.accepted.limited = nil
 	r.accepted.mismatched = nil
 	r.accepted.biased = nil
-	r.findings.ChangeRules()
 	r.Forget()
 	r.limitReplies(ev.ReplyTokens)
 	return nil
@@ -259,12 +246,7 @@ func (r *record) setWindows(known map[string]int) {
 func (r *record) transition(ev StateChanged) {
 	r.lifecycle = fsm.Position{State: ev.To}
 	r.accepted.problems = ev.Problems
-	r.findings.List = append(r.findings.List, ev.Findings...)
 	switch ev.On {
-	case fsm.Responded:
-		r.findings.Reported(r.Cursor.Round, false)
-	case fsm.Assessed:
-		r.findings.Reported(r.Cursor.Round, true)
 	case fsm.Pause: // the cursor stays: a pause does not change what a parallel phase sees
 		r.lifecycle.PausedFrom = ev.From
 		r.decisions.question = ev.Question
@@ -375,7 +357,6 @@ func (r *record) reset() {
 	r.times.roundBegan = 0
 	r.losses.steps = nil // budgets apply to each run
 	r.History = prompting.History{}
-	r.findings = findings.Findings{}
 	r.Sources.Reset()
 	r.addParticipants()
 }
@@ -433,17 +414,6 @@ func (r *record) annotate(ev Annotated) {
 }
 
 func questionID(seq int64) string { return fmt.Sprintf("q%d", seq) }
-
-// answerOf returns the answer that a turn gives.
-func (r *record) answerOf(t transcript.Turn) string {
-	switch {
-	case t.Extracted != nil:
-		return *t.Extracted
-	case r.env.extractAnswer == nil:
-		return ""
-	}
-	return r.env.extractAnswer(t) // no rule compared answers when the turn was committed
-}
 
 // extract sets the answer of a turn that is about to be added, if a rule compares answers. If Options.ExtractAnswer panics, the
 // turn has none; the debate fails when the rule asks for it.
@@ -613,13 +583,15 @@ type transaction struct {
 	now    time.Time
 	after  int64
 	events []Event
-	room   [4]Event // backing array of events, which are rarely more
+	room   [4]Event    // backing array of events, which are rarely more
+	act    journal.Act // of the next event; empty if it follows from that of an earlier one
 	// schedule commits the status even if there are no events, so that a store that schedules debates creates a job
 	// for the plan.
 	schedule bool
 	undo     func() // takes back what the change did outside of the record, if it is not committed; may be nil
-	// match compares each event with the one that the journal has, when a change is made again to verify it; otherwise nil.
-	match func(Event) error
+	// When a change is made again to verify it, match compares each event with the one that the journal has, and take takes what was
+	// given. Otherwise they are nil.
+	match, take func(Event) error
 }
 
 func newTransaction(r *record) *transaction {
@@ -644,11 +616,21 @@ func (c *transaction) begin(r *record) {
 
 // stamp returns the fields that all events have for the next event of the given type.
 func (c *transaction) stamp(kind string) EventMeta {
-	m := EventMeta{Type: kind, Seq: c.rec.Seq + 1}
+	m := EventMeta{
+		Type: kind,
+		Seq:  c.rec.Seq + 1,
+		Act:  c.act,
+	}
 	if rules := c.rec.env.rules; *rules != c.rec.writer {
 		m.Rules = rules
 	}
 	return m
+}
+
+// stampFor returns the same fields for the first event that follows from an act.
+func (c *transaction) stampFor(kind journal.Act, eventType string) EventMeta {
+	c.act = kind
+	return c.stamp(eventType)
 }
 
 func (c *transaction) add(ev Event) error {
@@ -662,6 +644,7 @@ func (c *transaction) add(ev Event) error {
 			return err
 		}
 	}
+	c.act = ""
 	c.events = append(c.events, ev)
 	return c.rec.apply(ev, c.now)
 }
@@ -719,14 +702,15 @@ func (c *transaction) proceedSafely() (more bool, err error) {
 // the next one. A step of a model then waits for a driver.
 func (c *transaction) proceed() (more bool, err error) {
 	r := c.rec
-	if ev := c.repetition(); ev != nil {
+	ev := r.agenda.Given(&r.Record, r.next, c.stamp, c.now)
+	if ev != nil {
 		return true, c.add(ev)
 	}
 	if r.lifecycle.State == fsm.RoundComplete {
 		if c.now.Before(r.nextRoundAt()) {
 			return false, nil
 		}
-		return true, c.fire(fsm.Advance, StateChanged{Ending: r.ending()})
+		return true, c.fire(fsm.Advance, StateChanged{Ending: r.agenda.Ending(&r.Record)})
 	}
 	steps := r.next()
 	switch {
@@ -743,10 +727,10 @@ func (c *transaction) endStage() error {
 	r := c.rec
 	switch r.lifecycle.State {
 	case fsm.Judging:
-		found := newFindings(r, true)
-		return c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: r.ending(found...)})
+		found := r.agenda.Find(&r.Record, true)
+		return c.fire(fsm.Assessed, StateChanged{Findings: found, Ending: r.agenda.Ending(&r.Record, found...)})
 	case fsm.AwaitingResponses:
-		return c.fire(fsm.Responded, StateChanged{Findings: newFindings(r, false)})
+		return c.fire(fsm.Responded, StateChanged{Findings: r.agenda.Find(&r.Record, false)})
 	case fsm.Completing:
 		return c.fire(fsm.Concluded, StateChanged{})
 	default:
@@ -754,11 +738,11 @@ func (c *transaction) endStage() error {
 	}
 }
 
-// continuePhase does what the missing steps of the phase at hand need besides models: turns of the silent, summaries, and the
-// questions to people.
+// continuePhase does what the missing steps of the phase at hand need besides models: empty turns, summaries, and the questions to
+// people.
 func (c *transaction) continuePhase(steps []protocol.Step) (more bool, err error) {
 	r := c.rec
-	if at := slices.IndexFunc(steps, forks.IsSilent); at >= 0 {
+	if at := slices.IndexFunc(steps, agenda.IsEmpty); at >= 0 {
 		t := r.Reply(&steps[at], "", nil)
 		t.Started = c.now
 		t.Ended = c.now
@@ -780,7 +764,7 @@ func (c *transaction) continuePhase(steps []protocol.Step) (more bool, err error
 }
 
 // beginPhase begins the phase of the given steps, unless it stops at a gate, needs a summary first, or cannot be paid for. There may
-// be more to do then if people or the silent have steps in the phase.
+// be more to do then if people have steps in the phase, or turns are empty.
 func (c *transaction) beginPhase(steps []protocol.Step) (more bool, err error) {
 	r := c.rec
 	if q := gateQuestion(r); q != nil {
@@ -789,11 +773,11 @@ func (c *transaction) beginPhase(steps []protocol.Step) (more bool, err error) {
 	if w := summaryNeeded(r, steps); w != nil {
 		return c.startSummary(w)
 	}
-	phase := r.phaseNamed(steps[0].Phase)[0]
+	phase := r.agenda.Phase(&r.Record, steps[0].Phase)[0]
 	if e := budgetEnding(r, phase); e.Outcome != "" {
 		return true, c.conclude(StateChanged{Ending: e})
 	}
-	return r.config.HasPeople() || r.fork.silent != nil, c.add(PhaseStarted{
+	return r.config.HasPeople() || slices.ContainsFunc(steps, agenda.IsEmpty), c.add(PhaseStarted{
 		EventMeta: c.stamp("phase"),
 		At:        c.now,
 		Stage:     r.Cursor.Stage,
@@ -804,29 +788,6 @@ func (c *transaction) beginPhase(steps []protocol.Step) (more bool, err error) {
 		Steps:     len(phase.Steps),
 		Callers:   callersOf(r.config, &phase),
 	})
-}
-
-// repetition returns the next entry of the course of a rejudged debate, as the debate has it. It is nil if the judges must be
-// asked first, and in any other debate.
-func (c *transaction) repetition() Event {
-	r := c.rec
-	if !r.onCourse() || r.lifecycle.State == fsm.Paused ||
-		r.course.Asks(r.Participates) && len(r.next()) > 0 {
-		return nil
-	}
-	ev := r.course.Next(r.Participates)
-	if ev == nil {
-		return nil
-	}
-	if s, ok := ev.(StateChanged); ok {
-		s.From = r.lifecycle.State
-		s.Instead = nil
-		if (s.On == fsm.Assessed || s.On == fsm.Advance) && r.Ending.Outcome == "" {
-			s.Instead = r.course.Instead(r.Cursor.Round, s.Ending, r.ending(s.Findings...))
-		}
-		ev = s
-	}
-	return r.course.Repeat(ev, c.stamp, c.now, r.Seq)
 }
 
 func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error) {
@@ -844,18 +805,6 @@ func (c *transaction) startSummary(w *window.SummaryPlan) (more bool, err error)
 		Steps:     1,
 		Summary:   w,
 	})
-}
-
-// newFindings returns the findings of a round whose speeches (or assessments, if judged is set) are complete. It returns
-// them only once.
-func newFindings(r *record, judged bool) []detect.Finding {
-	return r.findings.New(findings.Source{
-		Record:   &r.Record,
-		Protocol: r.config.Protocol,
-		Rules:    r.config.Detect,
-		Answer:   r.answerOf,
-		Vectors:  findings.Vectors,
-	}, judged)
 }
 
 // askPeople asks people for the replies of their open steps. If nothing else can happen before they reply, it pauses the
@@ -1017,11 +966,8 @@ func contractFor(r *record, s *protocol.Step) (*reply.Contract, error) {
 	return c, nil
 }
 
-// The evidence of endings by people.
-const (
-	stoppedByPerson  = "a person stopped the debate"
-	canceledByPerson = "a person canceled the debate"
-)
+// stoppedByPerson is the evidence of an ending by a person.
+const stoppedByPerson = "a person stopped the debate"
 
 // timeEndingInCall holds the ending of a debate whose time is used up during a call.
 var timeEndingInCall = transcript.Ending{
@@ -1039,11 +985,7 @@ func canDrop(r *record, f *Failure) (can bool) {
 	if len(left.Judges) == 0 { // if all judges were dropped, that was a decision
 		left.Judges = namesOf(r.config.Judges)
 	}
-	names := left.ParticipantNames()
-	if n := len(r.fork.silent.Remaining(r.Seq, names)); n < 2 && n < len(names) { // too few speak
-		return false
-	}
-	_ = r.ask(func(r *record) { can = len(r.config.Protocol.Check(&left)) == 0 }) // if the protocol panics, it cannot
+	_ = r.ask(func(r *record) { can = len(r.agenda.Check(&left)) == 0 }) // if the protocol panics, it cannot
 	return can
 }
 
@@ -1140,7 +1082,7 @@ func (c *transaction) applyDeclines() error {
 		steps := c.rec.next()
 		at := slices.IndexFunc(
 			steps,
-			func(s protocol.Step) bool { return c.rec.people.declined[s.Key] != nil && !forks.IsSilent(s) },
+			func(s protocol.Step) bool { return c.rec.people.declined[s.Key] != nil && !agenda.IsEmpty(s) },
 		)
 		if at < 0 {
 			break
@@ -1186,7 +1128,7 @@ func (c *transaction) applyDecline(s *protocol.Step) error {
 	return c.applyFailurePolicy(f, nil)
 }
 
-func (c *transaction) decide(ev Decided) error {
+func (c *transaction) addDecided(ev Decided) error {
 	ev.EventMeta = c.stamp("decided")
 	ev.At = c.now
 	return c.add(ev)
@@ -1201,7 +1143,7 @@ func (c *transaction) stopWaiting() error {
 	}
 	for again := true; again; again = len(r.waiting()) > 0 { // people speak one after another
 		for _, a := range r.waiting() {
-			if err := c.decide(Decided{
+			if err := c.addDecided(Decided{
 				Action: actionDecline,
 				Key:    a.Key,
 				Reason: stoppedByPerson,

@@ -788,8 +788,8 @@ func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
 		c.Reason = err.Error()
 		return c
 	}
-	judgedAgain := c.Unknown == 0 && r.course.Begun()
-	if judgedAgain && ev.Remains != r.remains(s, run.run.Plan.Prompt.Messages) {
+	judgedAgain := c.Unknown == 0 && r.agenda.Course.Begun()
+	if judgedAgain && ev.Remains != remains(r, s, run.run.Plan.Prompt.Messages) {
 		c.Verdict = EntryWrong
 		c.Reason = otherRemains
 	}
@@ -801,7 +801,7 @@ const noCourse = "it is of a debate that was judged again, whose course is not h
 
 // lacksCourse reports whether an entry is one of those with which the record begins, if these repeat a course that it does not have.
 func (x *rereading) lacksCourse(r *record, seq int64) bool {
-	n := r.course.Before(r.fork.Seq)
+	n := r.agenda.Course.Before(r.fork.Seq)
 	return seq <= n && 0 < x.repeats && x.repeats <= n
 }
 
@@ -830,9 +830,9 @@ type rederivation struct {
 	writer  Rules // of the engine that wrote the entry before the next one; the record has those of this engine after what it derives
 	broken  error // why the entries end
 
-	label  string // why the next entry is an input, although it is what the change makes; else empty
-	fork   fork   // what the last entries decide, for the change that makes a fork
-	forked bool   // that change was made
+	from  int    // index of the first entry of the change
+	label string // why the next entry is an input, although it is what the change makes; else empty
+	last  lastChange
 }
 
 // Errors that end a change.
@@ -863,15 +863,11 @@ func (x *rederivation) readAgain() error {
 	return nil
 }
 
-// insideFork reports whether the next entry may belong to the change that made a fork of which the debate is a fork.
+// insideFork reports whether the next entry may be the first one after those that a fork has of another debate. The last change of the
+// other debate may end before it then.
 func (x *rederivation) insideFork() bool {
 	r := x.journal.rec
-	return r.fork.ID != "" && int64(x.at) < r.fork.Seq
-}
-
-// atBoundary reports whether the next entry is the first one that a fork does not have from its parent.
-func (x *rederivation) atBoundary() bool {
-	return !x.forked && x.journal.rec.fork.ID != "" && int64(x.at) == x.journal.rec.fork.Seq
+	return r.fork.ID != "" && int64(x.at) <= r.fork.Seq
 }
 
 // repeatsUnknown reports whether the next entry repeats a course that the debate does not have.
@@ -885,18 +881,23 @@ func (x *rederivation) transaction() *transaction {
 	c := newTransaction(x.journal.rec)
 	_, c.now = journal.KeyAndTime(x.entries[x.at])
 	c.match = x.match
+	c.take = x.given
 	return c
 }
 
 // match compares an event that follows with the next entry, and takes the entry.
 func (x *rederivation) match(want Event) error {
-	switch {
-	case x.at == len(x.entries):
+	if x.at == len(x.entries) {
 		return errNoEntry
-	case x.atBoundary() || x.repeatsUnknown():
-		return errBoundary
 	}
 	is := x.entries[x.at]
+	begins := x.at > x.from && is.Meta().Act != ""
+	switch {
+	case x.repeatsUnknown() || begins && x.insideFork():
+		return errBoundary
+	case begins:
+		return &notNext{fmt.Sprintf("%s must follow, but another act leads to it", describeEvent(want))}
+	}
 	if field := journals.Difference(want, is); field != "" {
 		return &notNext{fmt.Sprintf("%s must follow, but %s", describeEvent(want), field)}
 	}
@@ -935,7 +936,7 @@ func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error
 	}
 	x.checks = append(x.checks, c)
 	x.writer = rulesOf(is.Meta(), x.writer)
-	x.fork.note(is, x.journal.rec.decisions.question)
+	x.last.add(is, x.journal.rec.decisions.question)
 	x.at++
 	return x.journal.follow(is)
 }
@@ -1041,12 +1042,13 @@ func verifyEntry(plans *journals.Plans, r *record, ev Event) error {
 
 // verifyRepetition returns an error if an entry of a rejudged debate is not the next one of its course.
 func verifyRepetition(r *record, ev Event) error {
-	if r.lacksProtocol() != nil || ev.Meta().Seq <= r.course.Before(r.fork.Seq) {
+	if r.lacksProtocol() != nil || ev.Meta().Seq <= r.agenda.Course.Before(r.fork.Seq) {
 		return nil
 	}
 	c := newTransaction(r)
-	_, c.now = journal.KeyAndTime(ev)
-	want := c.repetition()
+	c.act = ev.Meta().Act
+	_, at := journal.KeyAndTime(ev)
+	want := r.agenda.Given(&r.Record, r.next, c.stamp, at)
 	if want == nil {
 		return errors.New("it repeats an entry, but the course of the debate has none here")
 	}
@@ -1084,51 +1086,21 @@ func verifyCallers(r *record, ev *PhaseStarted) error {
 
 // next makes the next change. It returns an error if no further entry can be read.
 func (x *rederivation) next() error {
-	at := x.at
-	forks := x.atBoundary()
+	x.from = x.at
 	err := x.changeSafely()
-	_, wrong := errors.AsType[*notNext](err)
-	stuck := err == nil && x.at == at
 	switch {
 	case errors.Is(err, errBoundary):
 		return x.readAgain()
 	case errors.Is(err, errNoEntry):
 		return nil
-	case (wrong || stuck) && x.insideFork():
-		fits, err := x.tryFork()
-		if fits || err != nil {
-			return err
-		}
 	}
 	if _, damaged := errors.AsType[*store.Damaged](err); damaged {
 		return err
 	}
-	if err == nil && (x.at > at || forks) {
+	if err == nil && x.at > x.from {
 		return nil
 	}
 	return x.reject(err)
-}
-
-// tryFork makes the change that makes a fork, in case that the next entry is the first one that a fork has added. It reports whether
-// that fits.
-func (x *rederivation) tryFork() (fits bool, err error) {
-	if err := x.readAgain(); err != nil {
-		return false, err
-	}
-	x.label = ""
-	at := x.at
-	err = x.settleFork()
-	if x.at == at {
-		return false, nil
-	}
-	_, wrong := errors.AsType[*notNext](err)
-	switch {
-	case err == nil:
-		return true, nil
-	case errors.Is(err, errBoundary), wrong && x.insideFork(): // another fork begins where this change ends
-		return true, x.readAgain()
-	}
-	return false, nil
 }
 
 // reject takes the next entry, to which nothing leads. err says why, if it is known.
@@ -1161,174 +1133,174 @@ func (x *rederivation) changeSafely() (err error) {
 	if x.at > 0 && x.repeatsUnknown() {
 		return x.accept(EntryNotDerivable, noCourse)
 	}
-	if x.atBoundary() {
-		x.forked = true
-		return x.settleFork()
-	}
 	return x.change()
 }
 
-// change makes the change that begins with the next entry.
+// change makes the change that begins with the next entry, as its act says.
 func (x *rederivation) change() error {
 	c := x.transaction()
-	r := x.journal.rec
-	switch ev := x.entries[x.at].(type) {
-	case ConfigChanged:
-		return x.configure(c, r.Seq == 0)
-	case TurnDone:
-		return x.turn(c, &ev)
-	case Decided:
-		return x.decide(c, &ev)
-	case ToolsCalled:
-		if err := x.input("a model's calls, and the results of tools"); err != nil ||
-			callQuestion(r, r.next()) == nil {
-			return err
+	ev := x.entries[x.at]
+	kind := ev.Meta().Act
+	switch {
+	case kind == "": // an entry before it is wrong, or cannot be derived
+		return x.goOn(c)
+	case kind == journal.ActFork && !x.insideFork():
+		return errors.New("the debate is not forked here")
+	case kind == journal.ActFork:
+		c.act = kind
+		return x.settleFork(c)
+	}
+	a, err := x.act(ev)
+	if err != nil {
+		return err
+	}
+	x.label = reasons[kind]
+	return c.decide(a)
+}
+
+// goOn makes the rest of a change of which an entry is not what follows from its act.
+func (x *rederivation) goOn(c *transaction) error {
+	err := c.settle()
+	if x.at > x.from || x.at == 0 {
+		return err
+	}
+	before := x.checks[x.at-1]
+	if before.Verdict != EntryNotDerivable {
+		return err
+	}
+	return x.accept(EntryNotDerivable, before.Reason)
+}
+
+// reasons says in words why entries are inputs, by what led to them.
+var reasons = map[journal.Act]string{
+	journal.ActCreate:   "the configuration",
+	journal.ActEdit:     "an edit of the configuration",
+	journal.ActStart:    "the debate was started",
+	journal.ActPause:    "a person paused the debate",
+	journal.ActResume:   "the debate was resumed",
+	journal.ActStop:     "a person stopped the debate",
+	journal.ActCancel:   "a person canceled the debate",
+	journal.ActRetry:    "a person's decision",
+	journal.ActReset:    "a person's decision",
+	journal.ActDecide:   "a person's decision",
+	journal.ActAnswer:   "a person's reply",
+	journal.ActDecline:  "a person's decision",
+	journal.ActRemark:   "a person's remark",
+	journal.ActAnnotate: "a note",
+	journal.ActTurn:     "a model's reply",
+	journal.ActTools:    "a model's calls, and the results of tools",
+	journal.ActClock:    "an engine's clock",
+	journal.ActBroken:   "a failure",
+	journal.ActWait:     "a note",
+	journal.ActCheck:    "an engine's check of the configuration",
+	journal.ActSign:     "a note",
+}
+
+// act returns the act that leads to an entry, with what the journal has of it.
+func (x *rederivation) act(ev Event) (*act, error) {
+	a := &act{kind: ev.Meta().Act}
+	fits := true
+	switch a.kind {
+	case journal.ActCreate:
+		_, fits = ev.(ConfigChanged)
+		fits = fits && x.at == 0
+		a.given = ev
+	case journal.ActEdit:
+		_, fits = ev.(ConfigChanged)
+		fits = fits && x.at > 0
+		a.given = ev
+	case journal.ActTurn, journal.ActAnswer, journal.ActRemark:
+		t, ok := ev.(TurnDone)
+		fits = ok && a.kind == x.kindOf(&t.Turn)
+		a.given = ev
+	case journal.ActTools:
+		_, fits = ev.(ToolsCalled)
+		a.given = ev
+	case journal.ActAnnotate, journal.ActWait, journal.ActSign:
+		_, fits = ev.(Annotated)
+		a.given = ev
+	case journal.ActDecide, journal.ActDecline:
+		d, ok := ev.(Decided)
+		fits = ok && (a.kind == journal.ActDecide) == isAnswer(d.Action) && (a.kind == journal.ActDecline) == (d.Action == actionDecline)
+		a.given = ev
+		a.remark = x.remarkAfter(&d)
+	case journal.ActCheck:
+		return a, x.check(a)
+	case journal.ActFailure, journal.ActClock, journal.ActBroken:
+		x.failures(a)
+		fits = a.failure != nil || a.kind == journal.ActClock
+	default:
+	}
+	if !fits {
+		return nil, fmt.Errorf("the act %q cannot lead to %s", a.kind, describeEvent(ev))
+	}
+	return a, nil
+}
+
+// kindOf returns the act that gives a turn.
+func (x *rederivation) kindOf(t *transcript.Turn) journal.Act {
+	switch {
+	case t.Kind == transcript.Remark:
+		return journal.ActRemark
+	case t.Kind == transcript.Silence:
+		return ""
+	case x.journal.rec.isHuman(t.Actor):
+		return journal.ActAnswer
+	}
+	return journal.ActTurn
+}
+
+// remarkAfter returns the remark that was given with a decision, or nil.
+func (x *rederivation) remarkAfter(d *Decided) *TurnDone {
+	if d.Action != actionEdit || x.at+1 == len(x.entries) {
+		return nil
+	}
+	t, ok := x.entries[x.at+1].(TurnDone)
+	if !ok || t.Act != "" || t.Turn.Kind != transcript.Remark {
+		return nil
+	}
+	return &t
+}
+
+// failures sets the failures that lead to the next entries.
+func (x *rederivation) failures(a *act) {
+	for i, ev := range x.entries[x.at:] {
+		if i > 0 && ev.Meta().Act != "" {
+			return
 		}
-	case Annotated:
-		return x.input("a note")
-	case Dropped:
-		lost := ev.OtherFailures
-		if x.at+1 < len(x.entries) {
-			if s, ok := x.entries[x.at+1].(StateChanged); ok && s.On == fsm.Stop &&
-				len(s.OtherFailures) > 0 {
-				lost = s.OtherFailures
+		switch ev := ev.(type) {
+		case Dropped:
+			a.failure = ev.Failure
+			a.lost = ev.OtherFailures
+		case StateChanged:
+			if a.failure == nil {
+				a.failure = failureOf(ev)
+				a.lost = ev.OtherFailures
 			}
+			if ev.On == fsm.Stop && len(ev.OtherFailures) > 0 { // after a drop
+				a.lost = ev.OtherFailures
+			}
+		default:
+			return
 		}
-		return c.applyFailurePolicy(ev.Failure, lost)
-	case StateChanged:
-		return x.transition(c, &ev)
-	}
-	return c.settle()
-}
-
-func (x *rederivation) configure(c *transaction, first bool) error {
-	r := x.journal.rec
-	if first {
-		return x.input("the configuration")
-	}
-	was := r.config
-	if err := x.input("an edit of the configuration"); err != nil {
-		return err
-	}
-	if !r.notStarted() {
-		return nil
-	}
-	is := *r.config
-	r.config = was
-	frozen := problemsError(frozenFields(r, is))
-	r.config = &is
-	if err := c.fire(fsm.Edit, StateChanged{}); err != nil || frozen == nil {
-		return err
-	}
-	x.spoil(frozen)
-	return nil
-}
-
-// turn takes a turn, and what follows from it.
-func (x *rederivation) turn(c *transaction, ev *TurnDone) error {
-	r := x.journal.rec
-	switch {
-	case ev.Turn.Kind == transcript.Remark:
-		return x.input("a person's remark")
-	case ev.Turn.Kind == transcript.Silence:
-		return c.settle()
-	case r.isHuman(ev.Turn.Actor):
-		s := r.open(ev.Turn.Key)
-		wrong := s != nil && !slices.Contains(ev.Turn.Flags, transcript.Edited) &&
-			ev.Remains != r.remains(s, r.Messages(s))
-		if err := x.input("a person's reply"); err != nil {
-			return err
-		}
-		if wrong {
-			x.spoil(errors.New(otherRemains))
-		}
-		return c.goOn()
-	}
-	if err := x.input("a model's reply"); err != nil {
-		return err
-	}
-	return c.settle()
-}
-
-// decide takes a person's decision, and what follows from it.
-func (x *rederivation) decide(c *transaction, ev *Decided) error {
-	r := x.journal.rec
-	q := r.decisions.question
-	if ev.Action == actionDecline && ev.By == "" && ev.Reason == stoppedByPerson &&
-		r.Cursor.Stage == transcript.Conclusion {
-		x.label = stoppedByPerson
-		return c.stopWaiting()
-	}
-	if err := x.input("a person's decision"); err != nil {
-		return err
-	}
-	switch {
-	case ev.Action == actionHold || ev.Action == actionRelease:
-		return nil
-	case ev.Action == actionDecline:
-		return c.goOn()
-	case q == nil || !slices.Contains(actionsOf(q), ev.Action):
-		x.spoil(errors.New("no question has this answer"))
-		return nil
-	}
-	if ev.Action == actionEdit {
-		if err := x.input("a person's remark"); err != nil {
-			return err
+		if a.failure != nil && a.kind == journal.ActBroken {
+			return
 		}
 	}
-	if err := c.applyDecision(ev.Action, q); err != nil {
-		return err
-	}
-	return c.goOn()
 }
 
-// transition takes a transition that nothing before it in the same change has led to.
-func (x *rederivation) transition(c *transaction, ev *StateChanged) error {
+// check sets what an engine's check of the configuration has found. The windows are what it was told by providers.
+func (x *rederivation) check(a *act) error {
 	r := x.journal.rec
+	ev, _ := x.entries[x.at].(StateChanged)
 	switch ev.On {
-	case fsm.Validate:
-		x.label = "the debate was started"
-		return c.start()
-	case fsm.Start:
-		x.label = "the debate was started"
-		return c.start()
-	case fsm.Resume:
-		x.label = "the debate was resumed"
-		return c.resume()
-	case fsm.Accept:
-		return x.acceptConfig(c, ev)
 	case fsm.Reject:
-		return x.fire(c, ev, "an engine's check of the configuration", StateChanged{Problems: ev.Problems})
-	case fsm.Cancel:
-		return x.fire(c, ev, "a person canceled the debate", StateChanged{Ending: transcript.Ending{
-			Outcome:  transcript.Canceled,
-			Evidence: canceledByPerson,
-		}})
-	case fsm.Retry, fsm.Reset:
-		return x.fire(c, ev, "a person's decision", StateChanged{})
-	case fsm.Pause:
-		return x.pause(c, ev)
-	case fsm.Fail:
-		return x.fail(c, ev)
-	case fsm.Stop:
-		return x.stop(c, ev)
-	case fsm.Edit, fsm.Initialized, fsm.Responded, fsm.Assessed, fsm.Advance, fsm.Concluded:
+		a.check.Problems = ev.Problems
+		return nil
+	case fsm.Accept:
+	default:
+		return fmt.Errorf("the act %q cannot lead to %s", a.kind, describeEvent(x.entries[x.at]))
 	}
-	if r.lifecycle.State == fsm.Ready && ev.On == fsm.Edit { // a fork that would start
-		return x.fire(c, ev, "the debate was forked", StateChanged{})
-	}
-	return c.settle()
-}
-
-// fire makes a transition that somebody has asked for.
-func (x *rederivation) fire(c *transaction, ev *StateChanged, label string, with StateChanged) error {
-	x.label = label
-	return c.fire(ev.On, with)
-}
-
-// acceptConfig takes the result of an engine's check of the configuration. The windows are what it was told by providers.
-func (x *rederivation) acceptConfig(c *transaction, ev *StateChanged) error {
-	r := x.journal.rec
 	first := x.engine.preflight(r.seats(), ev.Windows)
 	switch {
 	case first.lacks != nil:
@@ -1336,83 +1308,99 @@ func (x *rederivation) acceptConfig(c *transaction, ev *StateChanged) error {
 	case len(first.problems) > 0:
 		return &notNext{fmt.Sprintf("the configuration must be refused: %v", problemsError(first.problems))}
 	}
-	warnings := slices.Concat(
+	a.check.Warnings = slices.Concat(
 		r.configWarnings(),
 		startWarnings(first.record.config, r.Cursor.Run, ev.Windows, first.limits),
 	)
 	// Warnings about judges that use the model of a participant depend on the names of providers.
 	if len(x.engine.lacks(r.seats())) > 0 {
-		warnings = ev.Warnings
+		a.check.Warnings = ev.Warnings
 	}
-	if err := x.fire(c, ev, "an engine's check of the configuration", StateChanged{
-		Warnings:    warnings,
-		ReplyTokens: first.limits,
-		Windows:     ev.Windows,
-	}); err != nil {
+	a.check.ReplyTokens = first.limits
+	a.check.Windows = ev.Windows
+	return nil
+}
+
+// given takes the next entry, which somebody has given.
+func (x *rederivation) given(Event) error {
+	if x.at == len(x.entries) {
+		return errNoEntry
+	}
+	r := x.journal.rec
+	ev := x.entries[x.at]
+	kind := ev.Meta().Act
+	reason := reasons[cmp.Or(kind, journal.ActRemark)] // with a decision
+	wrong := x.wrongGift(ev)
+	was := r.config
+	if err := x.input(reason); err != nil {
 		return err
 	}
-	if err := c.fire(fsm.Start, StateChanged{}); err != nil {
-		return err
+	if kind == journal.ActEdit {
+		wrong = x.wrongEdit(was)
 	}
-	return c.settle()
+	if wrong != nil {
+		x.spoil(wrong)
+	}
+	x.label = ""
+	return nil
 }
 
-func (x *rederivation) pause(c *transaction, ev *StateChanged) error {
-	switch {
-	case ev.Question != nil && ev.Question.Failure != nil:
-		return c.applyFailurePolicy(ev.Question.Failure, ev.OtherFailures)
-	case ev.Question == nil && !ev.ForPeople && !ev.Fork:
-		return x.fire(c, ev, "a person paused the debate", StateChanged{})
+// wrongGift returns what is wrong with what a person has given, or nil.
+func (x *rederivation) wrongGift(ev Event) error {
+	r := x.journal.rec
+	switch ev := ev.(type) {
+	case TurnDone:
+		s := r.open(ev.Turn.Key)
+		if ev.Act == journal.ActAnswer && s != nil && ev.Remains != remains(r, s, r.Messages(s)) {
+			return errors.New(otherRemains)
+		}
+	case Decided:
+		q := r.decisions.question
+		if isAnswer(ev.Action) && (q == nil || !slices.Contains(actionsOf(q), ev.Action)) {
+			return errors.New("no question has this answer")
+		}
 	}
-	return c.settle()
+	return nil
 }
 
-func (x *rederivation) fail(c *transaction, ev *StateChanged) error {
-	if ev.Failure == nil {
-		return errors.New("it has no failure")
-	}
-	if x.journal.rec.open(ev.Failure.Key) != nil &&
-		ev.Failure.Attempts > 0 { // otherwise no call has failed, but a plan
-		return c.applyFailurePolicy(ev.Failure, ev.OtherFailures)
-	}
-	return x.fire(c, ev, "a failure", StateChanged{Failure: ev.Failure, OtherFailures: ev.OtherFailures})
+// wrongEdit returns what an edit has changed that must not change, or nil. was is the configuration before it.
+func (x *rederivation) wrongEdit(was *Config) error {
+	r := x.journal.rec
+	is := *r.config
+	r.config = was
+	defer func() { r.config = &is }()
+	return problemsError(frozenFields(r, is))
 }
 
-func (x *rederivation) stop(c *transaction, ev *StateChanged) error {
-	byPerson := transcript.Ending{Outcome: transcript.Stopped, Evidence: stoppedByPerson}
-	switch {
-	case ev.Ending.Outcome == transcript.TimeBudget && (ev.Failure != nil || len(ev.OtherFailures) > 0):
-		x.label = "an engine's clock"
-		return c.stop(StateChanged{
-			Failure:       ev.Failure,
-			OtherFailures: ev.OtherFailures,
-			Ending:        timeEndingInCall,
-		})
-	case ev.Failure != nil:
-		return c.applyFailurePolicy(ev.Failure, ev.OtherFailures)
-	case ev.Ending.Evidence == stoppedByPerson || ev.Ending.Outcome == "":
-		x.label = stoppedByPerson
-		return c.stop(StateChanged{Ending: byPerson})
-	}
-	return c.settle()
-}
-
-// settleFork makes the change that makes a fork: of this debate, or of the one that it is a fork of.
-func (x *rederivation) settleFork() error {
-	c := x.transaction()
-	f := x.fork
+// settleFork makes the change that makes a fork: of this debate, or of one that it is a fork of.
+func (x *rederivation) settleFork(c *transaction) error {
+	r := x.journal.rec
+	last := x.last
 	if _, ok := x.entries[x.at].(ConfigChanged); ok {
-		if err := x.configure(c, false); err != nil || x.at == len(x.entries) {
+		was := r.config
+		if err := x.input(reasons[journal.ActEdit]); err != nil {
 			return err
+		}
+		c.act = ""
+		if r.notStarted() {
+			if wrong := x.wrongEdit(was); wrong != nil {
+				x.spoil(wrong)
+			}
+			if err := c.fire(fsm.Edit, StateChanged{}); err != nil {
+				return err
+			}
+		}
+		if x.at == len(x.entries) {
+			return nil
 		}
 	}
 	if t, ok := x.entries[x.at].(TurnDone); ok && slices.Contains(t.Turn.Flags, transcript.Edited) {
 		if err := x.input("a reply that was edited in a fork"); err != nil {
 			return err
 		}
-		f.pendingDecision = pendingDecision{}
+		c.act = ""
 	}
-	return f.settle(c)
+	return last.settle(c)
 }
 
 // Code names the rules, protocols, contracts, tools and templates with which a debate was run, as far as they are not in its

@@ -32,6 +32,8 @@ type EventMeta struct {
 	Type string `json:"type"`           // such as "turn"
 	Seq  int64  `json:"seq"`            // sequence number of the event, or of the durable event before it if it is live
 	Live bool   `json:"live,omitempty"` // whether the event is not stored
+	// Act is what led to this entry and to those after it, up to the next one that has an act. They were committed together.
+	Act Act `json:"act,omitempty"`
 	// Rules are the rules of the engine that wrote the entry, if they are others than those of the entry before it. They apply
 	// to the entries that follow, until another one has rules.
 	Rules *Rules `json:"rules,omitempty"`

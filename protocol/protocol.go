@@ -67,7 +67,7 @@ type Phase struct {
 // [Next] sets the fields that are marked so.
 type Step struct {
 	transcript.Key                   // the protocol sets Actor and, if the step is about someone, Target
-	Kind           transcript.Kind   // set by Next: the stage
+	Kind           transcript.Kind   // set by Next: the stage, unless the step is one of embeddings or silent
 	Order          int               // set by Next: the position in the phase, from 0
 	VisibleSeq     int64             // set by Next: the prompt shows no turn with a later seq
 	Prompt         string            // name of the prompt template
@@ -239,7 +239,9 @@ func missing(phase Phase, r *Record) (open []Step) {
 		if _, done := r.turnIndex[s.Key]; done {
 			continue
 		}
-		s.Kind = r.Cursor.Stage
+		if s.Kind != transcript.Embeddings && s.Kind != transcript.Silence { // they are of no stage
+			s.Kind = r.Cursor.Stage
+		}
 		s.Order = i
 		s.VisibleSeq = horizon
 		if !phase.Parallel {

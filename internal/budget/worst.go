@@ -89,6 +89,9 @@ func (w *Case) Add(stage transcript.Kind, p protocol.Phase) {
 	since := w.Seq
 	var turns []transcript.Turn
 	for i, s := range p.Steps {
+		if s.Kind == transcript.Silence {
+			continue
+		}
 		s.Key = transcript.Key{
 			Run:    w.Cursor.Run,
 			Round:  w.Cursor.Round,

@@ -31,7 +31,11 @@ func (p withVectors) Phases(r *protocol.Record) []protocol.Phase {
 	parts := max(1, (len(speeches(r, r.Cursor.Round))+batch-1)/batch)
 	last := protocol.Phase{Name: "embed", Parallel: parts > 1}
 	for i := range parts {
-		step := protocol.Step{Key: transcript.Key{Actor: protocol.Embedder}, Contract: VectorContract.Name()}
+		step := protocol.Step{
+			Key:      transcript.Key{Actor: protocol.Embedder},
+			Kind:     transcript.Embeddings,
+			Contract: VectorContract.Name(),
+		}
 		if i > 0 {
 			step.Target = fmt.Sprintf("part %d", i+1)
 		}

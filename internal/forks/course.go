@@ -40,7 +40,7 @@ func startsPhase(ev journal.Event) bool {
 }
 
 // Course holds what a debate keeps of its parent: the entries after those that it begins with. The debate repeats them, except the
-// steps of the judges who decide. A debate that was not judged again has a nil course; Begun, Before, Leads, GoesOn, Adapt,
+// steps of the judges who decide. A debate that was not judged again has a nil course; Begun, Before, Leads, GoesOn,
 // RemainsIn, Events, Result and Warnings, and no other methods, may be called on it.
 type Course struct {
 	Plan *journal.Course

@@ -28,9 +28,19 @@ func FirstDecision(entries []journal.Event, plan *journal.Course) (first int) {
 	return first
 }
 
-// Adapt returns the phases of a debate with what its course changes for the judges who decide: they do not see what is left
-// out, may see the participants in the opposite order, and are not reminded of what another judge of the same name has said.
-func (c *Course) Adapt(r *protocol.Record, phases []protocol.Phase) []protocol.Phase {
+// WithCourse returns a protocol with what a course changes for the judges who decide: they do not see what is left out, may see the
+// participants in the opposite order, and are not reminded of what another judge of the same name has said.
+func WithCourse(p protocol.Protocol, c *Course) protocol.Protocol { return withCourse{p, c} }
+
+type withCourse struct {
+	protocol.Protocol
+
+	course *Course
+}
+
+func (p withCourse) Phases(r *protocol.Record) []protocol.Phase {
+	c := p.course
+	phases := p.Protocol.Phases(r)
 	if !c.Begun() {
 		return phases
 	}

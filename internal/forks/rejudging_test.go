@@ -250,10 +250,11 @@ func TestWhatJudgesDoNotSee(t *testing.T) {
 			{Key: key("verdict", "Pat"), Show: func(t *transcript.Turn) bool { return t.Kind == transcript.Assessment }},
 		}},
 	}
-	require.Equal(t, len(phases), len(c.Adapt(r, phases)))
-	require.Nil(t, c.Adapt(r, phases)[1].Steps[0].Show, "the debate does not have the first entries yet")
+	rules := forks.WithCourse(phasesOf(phases), c)
+	require.Equal(t, len(phases), len(rules.Phases(r)))
+	require.Nil(t, rules.Phases(r)[1].Steps[0].Show, "the debate does not have the first entries yet")
 	require.True(t, c.Follow(other(5), judging), "documents are left out from here on")
-	is := c.Adapt(r, phases)
+	is := rules.Phases(r)
 	require.Nil(t, is[0].Steps[0].Show)
 	require.True(t, is[1].Steps[0].Swap)
 	require.False(t, is[1].Steps[1].Swap, "the judge is asked twice")
@@ -276,6 +277,17 @@ func TestWhatJudgesDoNotSee(t *testing.T) {
 	require.False(t, c.RemainsIn(r, &is[1].Steps[0], []providers.Message{{Text: "No."}}, nil, hide))
 	require.True(t, c.RemainsIn(r, &is[1].Steps[0], []providers.Message{{Text: "the first word of a long document is this one"}}, []string{"The first word of a long document is this one."}, hide))
 }
+
+// phasesOf is a protocol with phases.
+type phasesOf []protocol.Phase
+
+func (phasesOf) Name() string { return "phases/1" }
+
+func (phasesOf) Check(*protocol.Record) []protocol.Problem { return nil }
+
+func (p phasesOf) Phases(*protocol.Record) []protocol.Phase { return p }
+
+func (phasesOf) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
 func TestWhatCanBeLeftOut(t *testing.T) {
 	turns := map[transcript.Key]transcript.Turn{key("speech", "Ann"): {Kind: transcript.Speech}, key("verdict", "Jo"): {Kind: transcript.Assessment}}

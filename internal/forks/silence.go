@@ -2,7 +2,6 @@ package forks
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/elenchus-go/debate/journal"
@@ -33,19 +32,45 @@ func (l Silent) Has(seq int64, s *protocol.Step) bool {
 	})
 }
 
-// Without returns a phase of a stage at the cursor without the silent steps, as far as no entry between changes that.
-func (l Silent) Without(at transcript.Cursor, stage transcript.Kind, p protocol.Phase) protocol.Phase {
-	if l == nil {
-		return p
+// WithSilence returns a protocol whose silent steps have the kind of their turns. Without two participants who speak, it cannot go on.
+func WithSilence(p protocol.Protocol, silent Silent) protocol.Protocol { return withSilence{p, silent} }
+
+type withSilence struct {
+	protocol.Protocol
+
+	silent Silent
+}
+
+func (p withSilence) Check(r *protocol.Record) []protocol.Problem {
+	found := p.Protocol.Check(r)
+	names := r.ParticipantNames()
+	speaking := len(p.silent.Remaining(r.Seq, names))
+	if speaking < 2 && speaking < len(names) {
+		found = append(found, protocol.Problemf("participants", "%d of them speak, at least two must", speaking))
 	}
-	p.Steps = slices.DeleteFunc(slices.Clone(p.Steps), func(s protocol.Step) bool {
-		s.Kind = stage
-		s.Run = at.Run
-		s.Round = at.Round
-		s.Phase = p.Name
-		return l.Has(math.MaxInt64, &s)
-	})
-	return p
+	return found
+}
+
+func (p withSilence) Phases(r *protocol.Record) []protocol.Phase {
+	phases := p.Protocol.Phases(r)
+	if r.Cursor.Stage != transcript.Speech {
+		return phases
+	}
+	phases = slices.Clone(phases)
+	for i := range phases {
+		phases[i].Steps = slices.Clone(phases[i].Steps)
+		for j := range phases[i].Steps {
+			s := phases[i].Steps[j]
+			s.Kind = transcript.Speech
+			s.Run = r.Cursor.Run
+			s.Round = r.Cursor.Round
+			s.Phase = phases[i].Name
+			if p.silent.Has(r.Seq, &s) {
+				phases[i].Steps[j].Kind = transcript.Silence
+			}
+		}
+	}
+	return phases
 }
 
 // Remaining returns the names of the seats that are not silent after the entry seq.
@@ -54,9 +79,6 @@ func (l Silent) Remaining(seq int64, names []string) []string {
 		return slices.ContainsFunc(l, func(p journal.Silence) bool { return seq >= p.From && slices.Contains(p.Seats, name) })
 	})
 }
-
-// IsSilent reports whether a planned step is silent.
-func IsSilent(s protocol.Step) bool { return s.Kind == transcript.Silence }
 
 // CheckSilentTurns returns a problem for each turn that cannot be silent. find returns the turn with a key, or nil if it cannot be read,
 // and reports whether the debate has it.

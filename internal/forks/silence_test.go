@@ -33,9 +33,33 @@ func TestWhatIsSilent(t *testing.T) {
 
 	require.Equal(t, []string{"Ann"}, l.Remaining(3, []string{"Ann", "Bob"}))
 	p := protocol.Phase{Name: "speech", Steps: []protocol.Step{{Key: transcript.Key{Actor: "Ann"}}, {Key: transcript.Key{Actor: "Eve"}}}}
-	require.Len(t, l.Without(transcript.Cursor{Run: 1, Round: 1}, transcript.Speech, p).Steps, 1)
-	require.Len(t, none.Without(transcript.Cursor{Run: 1, Round: 1}, transcript.Speech, p).Steps, 2)
-	require.True(t, forks.IsSilent(protocol.Step{Kind: transcript.Silence}))
+	rules := forks.WithSilence(phasesOf{p}, l)
+	at := transcript.Cursor{Run: 1, Round: 1, Stage: transcript.Speech}
+	require.Equal(t, []string{"Ann"}, silentIn(rules, &protocol.Record{Seq: 5, Cursor: at}))
+	require.Empty(t, silentIn(rules, &protocol.Record{Seq: 2, Cursor: at}), "the fork begins later")
+	at.Stage = transcript.Conclusion
+	require.Empty(t, silentIn(rules, &protocol.Record{Seq: 5, Cursor: at}))
+	require.Empty(t, p.Steps[0].Kind, "the phases of the protocol do not change")
+}
+
+// silentIn returns the actors of the steps that are silent.
+func silentIn(p protocol.Protocol, r *protocol.Record) (names []string) {
+	for _, s := range p.Phases(r)[0].Steps {
+		if s.Kind == transcript.Silence {
+			names = append(names, s.Actor)
+		}
+	}
+	return names
+}
+
+func TestTwoMustSpeak(t *testing.T) {
+	rules := forks.WithSilence(phasesOf{}, forks.Silent{{From: 3, Seats: []string{"Bob"}}})
+	r := &protocol.Record{Seq: 3, Participants: []transcript.Profile{{Name: "Ann"}, {Name: "Bob"}, {Name: "Eve"}}}
+	require.Empty(t, rules.Check(r))
+	r.Drop("Eve")
+	require.Equal(t, []protocol.Problem{{Field: "participants", Reason: "1 of them speak, at least two must"}}, rules.Check(r))
+	r.Drop("Bob")
+	require.Empty(t, rules.Check(r), "nobody is silent")
 }
 
 func TestWhatCannotBeSilent(t *testing.T) {

@@ -67,6 +67,45 @@ func TestNothingIsDecidedByTheMessageOfAnError(t *testing.T) {
 	require.ElementsMatch(t, show, found)
 }
 
+// What changes the phases of a protocol is composed in package agenda. The record and its transitions name none of it.
+func TestTheRecordKnowsNoChangeOfPhases(t *testing.T) {
+	names := regexp.MustCompile(`(?i)internal/(findings|forks)|silen|course|rejudg|embed(der|ding)|vector|\bs(tep)?\.(swap|blind) =|\bprotocol\.Next\b`)
+	for _, file := range []string{"record.go", "transition.go"} {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		require.NoError(t, err)
+		for i, line := range strings.Split(string(text), "\n") {
+			assert.NotRegexp(t, names, line, "%s:%d", file, i+1)
+		}
+	}
+	agenda, err := os.ReadFile(filepath.Join(root, "internal/agenda/agenda.go"))
+	require.NoError(t, err)
+	for _, decorator := range []string{"findings.WithVectors(p)", "withPeople{p,", "forks.WithSilence(p,", "forks.WithCourse(p,"} {
+		require.Equal(t, 1, strings.Count(string(agenda), decorator), "%s is composed in one place", decorator)
+	}
+}
+
+// What led to an entry is a fact of its own. No code of the engine tells it by the words of an ending or of a decision.
+func TestNoActIsToldByAText(t *testing.T) {
+	compared := regexp.MustCompile(`(\.(Evidence|Reason|Cause|Text)|stoppedByPerson)\b\s*[=!]=\s*[^"\s]|[=!]=\s*(stoppedByPerson|\w+\.(Evidence|Reason|Cause)\b)`)
+	walk(t, func(name string) {
+		engine := path.Dir(name) == "." || strings.HasPrefix(name, "internal/journals/") || strings.HasPrefix(name, "internal/forks/") ||
+			strings.HasPrefix(name, "internal/agenda/")
+		if !engine || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		text, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		for i, line := range strings.Split(string(text), "\n") {
+			if compared.MatchString(line) {
+				t.Errorf("%s:%d compares a text: %s", name, i+1, line)
+			}
+		}
+	})
+	for _, line := range []string{`case ev.Ending.Evidence == stoppedByPerson:`, `if ev.Reason == stoppedByPerson {`, `if s == ev.Cause {`} {
+		require.Regexp(t, compared, line)
+	}
+}
+
 // An absolute path is valid only on one machine.
 func TestNoPathOfAMachine(t *testing.T) {
 	folders := strings.Join([]string{"root", "tmp", "work", "home", "Users"}, "|")
