@@ -62,9 +62,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	if p.Challenge {
 		x.Challenged = p.afterChallenge(r, jury)
 	}
-	a = outcome.Answer(strings.Join(append(text, x.Reasons...), "\n"), x)
-	a.Warnings = warnings
-	return a
+	return outcome.Answer(strings.Join(append(text, x.Reasons...), "\n"), x, warnings...)
 }
 
 // letter returns the letter of the better answer, or "" if neither is better.
