@@ -34,7 +34,7 @@ func Share(l *protocol.Problems, field string, number *float64) {
 func LeftOut(l *protocol.Problems, reason string, set map[string]bool) {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if set[name] {
-			l.Add("protocol."+name, "%s, leave it out", reason)
+			l.Add("protocol."+name, "%s; leave it out", reason)
 		}
 	}
 }
