@@ -49,7 +49,13 @@ type Stage struct {
 }
 
 // Participants returns all active participants, in order.
-func Participants(r *Record) []transcript.Key { return Actors(r.ParticipantNames()...) }
+func Participants(r *Record) []transcript.Key {
+	keys := make([]transcript.Key, len(r.Participants))
+	for i := range keys {
+		keys[i].Actor = r.Participants[i].Name
+	}
+	return keys
+}
 
 // FirstJudge returns the first active judge, if there is one.
 func FirstJudge(r *Record) []transcript.Key { return Actors(r.Judges[:min(1, len(r.Judges))]...) }
@@ -155,7 +161,7 @@ func (f Flow) Phases(r *Record) (phases []Phase) {
 }
 
 // steps returns the steps of a phase.
-func (s *Stage) steps(r *Record) (steps []Step) {
+func (s *Stage) steps(r *Record) []Step {
 	who := s.Who
 	switch {
 	case who != nil:
@@ -164,15 +170,16 @@ func (s *Stage) steps(r *Record) (steps []Step) {
 	default:
 		who = FirstJudge
 	}
-	for i, key := range who(r) {
-		step := Step{Key: key, Order: i, Prompt: s.Prompt, Show: s.Show, Blind: s.Blind}
+	keys := who(r)
+	steps := make([]Step, len(keys))
+	for i := range steps {
+		steps[i] = Step{Key: keys[i], Order: i, Prompt: s.Prompt, Show: s.Show, Blind: s.Blind}
 		if s.Contract != nil {
-			step.Contract = s.Contract.Name()
+			steps[i].Contract = s.Contract.Name()
 		}
 		if s.Each != nil {
-			s.Each(r, &step)
+			s.Each(r, &steps[i])
 		}
-		steps = append(steps, step)
 	}
 	return steps
 }

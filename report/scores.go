@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/outcome"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 )
@@ -57,13 +58,7 @@ func scoresOf(a *outcome.Assessed) *table {
 		t.Rows = append(t.Rows, row)
 	}
 	for _, p := range a.Combined.Value.Participants {
-		add(p.Name, p.Score, func(v judge.Assessment) (float64, bool) {
-			i := slices.IndexFunc(v.Participants, func(s judge.ParticipantAssessment) bool { return s.Name == p.Name })
-			if i < 0 {
-				return 0, false
-			}
-			return v.Participants[i].Score, true
-		})
+		add(p.Name, p.Score, func(v judge.Assessment) (float64, bool) { return readmodel.ScoreIn(&v, p.Name, "") })
 	}
 	add("Round as a whole", a.Combined.Value.Quality, func(v judge.Assessment) (float64, bool) { return v.Quality, true })
 	return t

@@ -9,6 +9,7 @@ import (
 
 	"github.com/elenchus-go/debate"
 	"github.com/elenchus-go/debate/internal/outcome"
+	"github.com/elenchus-go/debate/internal/readmodel"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/transcript"
@@ -43,7 +44,8 @@ type judgedRound struct {
 	Abstentions  []string
 	Findings     []detect.Finding
 	Replies      []structured // other structured replies
-	size         int          // about the bytes on the page
+	assessments  []judge.Opinion[judge.Assessment]
+	size         int // about the bytes on the page
 }
 
 // opinion is one reply of a judge. A judge who was asked in both orders has two, next to each other.
@@ -108,7 +110,7 @@ func (m *moment) judging(before int) *judgesView {
 	if a := m.result.Agreement; a != nil {
 		j.Agreement = a.String()
 	}
-	jury, assessments := juryOf(&m.config), assessmentsByRound(m.result)
+	jury := juryOf(&m.config)
 	rounds := map[int]*judgedRound{}
 	at := func(n int) *judgedRound {
 		if rounds[n] == nil {
@@ -116,13 +118,9 @@ func (m *moment) judging(before int) *judgesView {
 		}
 		return rounds[n]
 	}
-	for n, turns := range assessments {
-		at(n).size += 1200
-		for _, o := range judge.Opinions[judge.Assessment](turns...) {
-			at(n).size += 350 + len(o.Value.Reasoning)
-			for _, p := range o.Value.Participants {
-				at(n).size += 40 + 12*len(p.Criteria)
-			}
+	for _, t := range byJudge(m.result.Assessments) {
+		if t.Contract == judge.AssessmentContract.Name() {
+			at(t.Round).add(t)
 		}
 	}
 	for _, f := range m.result.Findings {
@@ -144,7 +142,7 @@ func (m *moment) judging(before int) *judgesView {
 	}
 	for _, n := range j.choose(rounds, before) {
 		r := rounds[n]
-		r.assess(jury, assessments[n], m.config.Participants)
+		r.assess(jury, m.config.Participants)
 		for i := range replies {
 			if replies[i].Round == n {
 				r.Replies = append(r.Replies, structuredOf(&replies[i]))
@@ -175,13 +173,23 @@ func (j *judgesView) choose(rounds map[int]*judgedRound, before int) []int {
 	return all[first:]
 }
 
-// assess fills in the assessments of a round, in the order of the participants.
-func (r *judgedRound) assess(jury judge.Jury, turns []transcript.Turn, order []debate.Participant) {
-	turns = byJudge(turns)
-	opinions := judge.Opinions[judge.Assessment](turns...)
-	for i, o := range opinions {
-		r.Opinions = append(r.Opinions, opinion{o.Judge, o.Swapped, o.Failed, turns[i].Seq, o.Value.Reasoning})
+// add adds an assessment to the round.
+func (r *judgedRound) add(t transcript.Turn) {
+	if len(r.assessments) == 0 {
+		r.size += 1200
 	}
+	o := judge.Opinions[judge.Assessment](t)[0]
+	r.assessments = append(r.assessments, o)
+	r.Opinions = append(r.Opinions, opinion{o.Judge, o.Swapped, o.Failed, t.Seq, o.Value.Reasoning})
+	r.size += 350 + len(o.Value.Reasoning)
+	for _, p := range o.Value.Participants {
+		r.size += 40 + 12*len(p.Criteria)
+	}
+}
+
+// assess fills in what the assessments of a round say together, in the order of the participants.
+func (r *judgedRound) assess(jury judge.Jury, order []debate.Participant) {
+	opinions := r.assessments
 	joint, ok := jury.CombineAssessments(opinions)
 	if !ok {
 		return
@@ -214,7 +222,7 @@ func (r *judgedRound) assess(jury judge.Jury, turns []transcript.Turn, order []d
 // add adds the score of the row's participant by a criterion, or an empty cell if there is none.
 func (r *scoreRow) add(o judge.Opinion[judge.Assessment], criterion string, apart bool) {
 	cell := scoreCell{}
-	if score, ok := scoreIn(&o.Value, r.Participant, criterion); ok && !o.Failed {
+	if score, ok := readmodel.ScoreIn(&o.Value, r.Participant, criterion); ok && !o.Failed {
 		cell = scoreCell{outcome.Number(score), int(min(max(score, 0), 10)), apart}
 	}
 	r.Cells = append(r.Cells, cell)
@@ -224,7 +232,7 @@ func (r *scoreRow) add(o judge.Opinion[judge.Assessment], criterion string, apar
 func farApart(opinions []judge.Opinion[judge.Assessment], name, criterion string) bool {
 	var scores []float64
 	for _, o := range opinions {
-		if score, ok := scoreIn(&o.Value, name, criterion); ok && !o.Failed {
+		if score, ok := readmodel.ScoreIn(&o.Value, name, criterion); ok && !o.Failed {
 			scores = append(scores, score)
 		}
 	}
@@ -253,24 +261,6 @@ func criteriaOf(opinions []judge.Opinion[judge.Assessment]) (list []string) {
 		}
 	}
 	return list
-}
-
-// scoreIn returns the score of a participant by a criterion, or its total score if the criterion is empty.
-func scoreIn(a *judge.Assessment, name, criterion string) (float64, bool) {
-	for _, p := range a.Participants {
-		if p.Name != name {
-			continue
-		}
-		if criterion == "" {
-			return p.Score, true
-		}
-		for _, c := range p.Criteria {
-			if c.Criterion == criterion {
-				return c.Score, true
-			}
-		}
-	}
-	return 0, false
 }
 
 // judgedFlags lists the questions to which a judge says yes or no.

@@ -47,7 +47,7 @@ const (
 // score or confidence in other structured replies. Of a long debate it has the last rounds, and some of those before. It
 // returns nil if there are no scores.
 func scoresOf(r *debate.Result, c *debate.Config) *scoreTable {
-	t, jury := &scoreTable{}, juryOf(c)
+	t := &scoreTable{}
 	rounds := map[int][]transcript.Turn{}
 	for i := range r.Turns {
 		if turn := &r.Turns[i]; turn.Contract != "" && turn.Kind != transcript.Embeddings {
@@ -56,18 +56,16 @@ func scoresOf(r *debate.Result, c *debate.Config) *scoreTable {
 	}
 	all := slices.Sorted(maps.Keys(rounds))
 	last := max(len(all)-maxColumns, 0)
+	var shown []transcript.Turn
 	for _, n := range slices.Concat(spread(all[:last], maxPoints), all[last:]) {
-		var assessments []transcript.Turn
-		for _, turn := range rounds[n] {
-			if turn.Contract == judge.AssessmentContract.Name() {
-				assessments = append(assessments, turn)
-			} else if !slices.Contains(turn.Flags, transcript.Defaulted) {
-				t.addReply(&turn)
-			}
-		}
-		joint, _ := jury.CombineAssessments(judge.Opinions[judge.Assessment](assessments...)) // nobody has a score if there are none
-		for _, p := range joint.Value.Participants {
-			t.add(p.Name, n, p.Score)
+		shown = append(shown, rounds[n]...)
+	}
+	for i := range shown {
+		t.addReply(&shown[i])
+	}
+	for _, a := range outcome.Assessments(shown, juryOf(c)) {
+		for _, p := range a.Combined.Value.Participants {
+			t.add(p.Name, a.Round, p.Score)
 		}
 	}
 	if len(t.Series) == 0 {
@@ -75,17 +73,6 @@ func scoresOf(r *debate.Result, c *debate.Config) *scoreTable {
 	}
 	t.finish(c)
 	return t
-}
-
-// assessmentsByRound returns the assessments of each round.
-func assessmentsByRound(r *debate.Result) map[int][]transcript.Turn {
-	rounds := map[int][]transcript.Turn{}
-	for _, t := range r.Assessments {
-		if t.Contract == judge.AssessmentContract.Name() {
-			rounds[t.Round] = append(rounds[t.Round], t)
-		}
-	}
-	return rounds
 }
 
 // juryOf returns the jury that a debate's protocol has, or the zero Jury.
@@ -97,7 +84,7 @@ func juryOf(c *debate.Config) judge.Jury {
 	return p.Jury
 }
 
-// addReply adds the scores in a structured reply.
+// addReply adds the scores in a structured reply that is no assessment.
 func (t *scoreTable) addReply(turn *transcript.Turn) {
 	var said struct {
 		Score        *float64
@@ -107,7 +94,8 @@ func (t *scoreTable) addReply(turn *transcript.Turn) {
 			Score *float64
 		}
 	}
-	if json.Unmarshal(turn.Data, &said) != nil {
+	defaulted := slices.Contains(turn.Flags, transcript.Defaulted)
+	if defaulted || turn.Contract == judge.AssessmentContract.Name() || json.Unmarshal(turn.Data, &said) != nil {
 		return
 	}
 	if said.Score != nil {
@@ -150,18 +138,16 @@ func (t *scoreTable) finish(c *debate.Config) {
 	for i := range t.Series {
 		s := &t.Series[i]
 		var line []float64
+		var cells []string
 		for _, n := range all {
-			if v := s.values[n]; v != nil {
-				line = append(line, mean(v))
-			}
-		}
-		for _, n := range t.Rounds {
 			text := ""
 			if v := s.values[n]; v != nil {
+				line = append(line, mean(v))
 				text = outcome.Number(mean(v))
 			}
-			s.Cells = append(s.Cells, text)
+			cells = append(cells, text)
 		}
+		s.Cells = cells[len(all)-len(t.Rounds):]
 		s.Line = newSparkline(s.Name, line)
 	}
 }

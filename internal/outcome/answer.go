@@ -6,9 +6,10 @@ import (
 	"github.com/elenchus-go/debate/protocol"
 )
 
-// Answer returns an answer with a text and the data of a preset, which is strings and finite numbers.
-func Answer(text string, data any) (a protocol.Answer) {
+// Answer returns an answer with a text, the data of a preset, which is strings and finite numbers, and warnings.
+func Answer(text string, data any, warnings ...string) (a protocol.Answer) {
 	a.Text = text
+	a.Warnings = warnings
 	a.Data, _ = json.Marshal(data) // such data always encodes
 	return a
 }

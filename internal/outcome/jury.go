@@ -2,6 +2,7 @@ package outcome
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/agreement"
@@ -20,6 +21,8 @@ type SelectedJury struct {
 	Phase string // in which the jury decides
 	// Said returns the turns of a phase in which judges decide.
 	Said func(r *protocol.Record, phase string) []transcript.Turn
+	// Item returns the decisions in turns. Defaults to those for a participant or an option.
+	Item func(r *protocol.Record, turns []transcript.Turn) agreement.Item
 }
 
 // Decides returns what the jury decides: A is the first participant, or the first option. It is None if there is no selection, or if the
@@ -34,11 +37,15 @@ func (s SelectedJury) Decides(r *protocol.Record) agreement.Decision {
 
 // item returns the decisions of the jury.
 func (s SelectedJury) item(r *protocol.Record) agreement.Item {
+	turns := s.Said(r, s.Phase)
+	if s.Item != nil {
+		return s.Item(r, turns)
+	}
 	names := []string{"", ""}
 	if len(r.Participants) == 2 {
 		names = r.ParticipantNames()
 	}
-	return agreement.ItemOf(r.ID, names[0], names[1], s.Said(r, s.Phase)...)
+	return agreement.ItemOf(r.ID, names[0], names[1], turns...)
 }
 
 // Members returns the judges without the senior one.
@@ -78,4 +85,11 @@ func InBothOrders(judges []transcript.Key) []transcript.Key {
 		all = append(all, transcript.Key{Actor: k.Actor, Target: judge.Swapped})
 	}
 	return all
+}
+
+// SaidInBothOrders returns the turns of judges in a phase, and then those in the opposite order of what they judge.
+func SaidInBothOrders(r *protocol.Record, kind transcript.Kind, phase string) []transcript.Turn {
+	turns := r.Said(kind, phase)
+	slices.SortStableFunc(turns, func(a, b transcript.Turn) int { return strings.Compare(a.Target, b.Target) })
+	return turns
 }

@@ -121,3 +121,21 @@ func assessmentText(a judge.Assessment) string {
 	b.WriteString("\n" + next)
 	return b.String()
 }
+
+// ScoreIn returns the score of a participant by a criterion, or its total score if the criterion is empty.
+func ScoreIn(a *judge.Assessment, name, criterion string) (float64, bool) {
+	for _, p := range a.Participants {
+		if p.Name != name {
+			continue
+		}
+		if criterion == "" {
+			return p.Score, true
+		}
+		for _, c := range p.Criteria {
+			if c.Criterion == criterion {
+				return c.Score, true
+			}
+		}
+	}
+	return 0, false
+}

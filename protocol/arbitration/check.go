@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
+	"github.com/elenchus-go/debate/internal/settings"
 	"github.com/elenchus-go/debate/protocol"
 )
 
@@ -28,9 +28,7 @@ func (p Protocol) checkTopics(problems *protocol.Problems) {
 		for _, f := range [][2]string{
 			{"name", t.Name}, {"question", t.Question}, {"category", t.Category}, {"advocate", t.Advocate}, {"challenger", t.Challenger},
 		} {
-			if strings.TrimSpace(f[1]) == "" {
-				problems.Add(at+"."+f[0], "it is blank, a topic needs a name, a question, a category and both positions")
-			}
+			settings.NotBlank(problems, at+"."+f[0], f[1], "a topic needs a name, a question, a category and both positions")
 		}
 		if first, again := seen[t.Name]; again {
 			problems.Add(at+".name", "%q is also the name of topics[%d]", t.Name, first)

@@ -49,9 +49,11 @@
 package oversight
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/settings"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -104,17 +106,13 @@ func (p Protocol) Defaults() protocol.Defaults {
 // Check requires two different answers, as many participants as the mode has, a judge, and lengths that a speech can have.
 func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	var problems protocol.Problems
-	for _, answer := range []struct{ field, text string }{{"a", p.A}, {"b", p.B}} {
-		if strings.TrimSpace(answer.text) == "" {
-			problems.Add("protocol."+answer.field, "it is blank, set an answer")
-		}
-	}
+	settings.NotBlank(&problems, "protocol.a", p.A, "set an answer")
+	settings.NotBlank(&problems, "protocol.b", p.B, "set an answer")
 	if a := strings.TrimSpace(p.A); a != "" && a == strings.TrimSpace(p.B) {
 		problems.Add("protocol.b", "it is the same as a, set another answer")
 	}
-	if !slices.Contains(Modes(), p.mode()) {
-		problems.Add("protocol.mode", "%q is unknown, use one of %q", p.Mode, Modes())
-	} else if n := len(r.Participants); n != p.speakers() {
+	settings.OneOf(&problems, "protocol.mode", p.Mode, Modes()...)
+	if n := len(r.Participants); slices.Contains(Modes(), p.mode()) && n != p.speakers() {
 		problems.Add("participants", "%d enabled, the mode %s takes %d", n, p.mode(), p.speakers())
 	}
 	if len(r.Judges) == 0 {
@@ -130,12 +128,7 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 }
 
 // mode returns the mode.
-func (p Protocol) mode() Mode {
-	if p.Mode == "" {
-		return Debate
-	}
-	return p.Mode
-}
+func (p Protocol) mode() Mode { return cmp.Or(p.Mode, Debate) }
 
 // speakers returns the number of participants.
 func (p Protocol) speakers() int {
@@ -161,13 +154,7 @@ func (p Protocol) words() (least, most int) {
 	if p.speakers() == 1 {
 		least, most = 140, 300
 	}
-	if p.MinWords != 0 {
-		least = p.MinWords
-	}
-	if p.MaxWords != 0 {
-		most = p.MaxWords
-	}
-	return least, most
+	return cmp.Or(p.MinWords, least), cmp.Or(p.MaxWords, most)
 }
 
 // End returns the zero Ending: only the limits end the debate.

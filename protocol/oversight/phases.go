@@ -3,7 +3,6 @@ package oversight
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/outcome"
@@ -12,120 +11,115 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// The prompts.
-const (
-	promptChoose = "oversight-choose"
-	promptSpeak  = "oversight-speak"
-	promptAsk    = "oversight-ask"
-	promptJudge  = "oversight-judge"
-)
+// promptSpeak is the prompt of a speech.
+const promptSpeak = "oversight-speak"
 
-// Phases returns the speeches of a round, the questions after it, and at the end the decisions of the judges.
-func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
-	switch r.Cursor.Stage {
-	case transcript.Speech:
-		return p.speeches(r)
-	case transcript.Assessment:
-		if p.asks() && r.Cursor.Round < r.MaxRounds && len(r.Judges) > 0 {
-			step := p.judging(r, transcript.Key{Actor: r.Judges[0]})
-			step.Prompt = promptAsk
-			return []protocol.Phase{{Name: phaseAsk, Steps: []protocol.Step{step}}}
-		}
-	case transcript.Conclusion:
-		return []protocol.Phase{p.judgments(r)}
-	default:
-	}
-	return nil
+// flow returns the choice of an answer, the speeches of a round, the question after it, and at the end the decisions of the judges.
+func (p Protocol) flow() protocol.Flow {
+	return protocol.Flow{Stages: []protocol.Stage{
+		{
+			Kind: transcript.Speech, Name: phaseChoose, Prompt: "oversight-choose", Contract: ChoiceContract, Show: protocol.Remarks,
+			Who: p.chooser, Each: p.showChoice,
+		},
+		{
+			Kind: transcript.Speech, Name: phaseSpeak, Prompt: promptSpeak, Show: public, Parallel: true,
+			Who: p.speakersIn, Each: func(r *protocol.Record, s *protocol.Step) { p.argue(s, p.defended(r)[s.Actor]) },
+		},
+		{
+			Kind: transcript.Assessment, Name: phaseAsk, Prompt: "oversight-ask", Show: public, Blind: true,
+			If:   func(r *protocol.Record) bool { return p.asks() && r.Cursor.Round < r.MaxRounds },
+			Each: p.showAnswers,
+		},
+		{
+			Kind: transcript.Conclusion, Name: phaseJudge, Prompt: "oversight-judge", Contract: CredenceContract, Show: public,
+			Parallel: true, Blind: true, Decides: true,
+			Who: p.judges, Each: p.showAnswers,
+		},
+	}}
 }
+
+// Phases returns the phases of the stage and round.
+func (p Protocol) Phases(r *protocol.Record) []protocol.Phase { return p.flow().Phases(r) }
+
+// Deciding returns the phase in which the judges decide. Their questions decide nothing.
+func (p Protocol) Deciding() []string { return p.flow().Deciding() }
 
 // Steps returns the speeches of the modes with a choice, which Phases returns only after the choice.
 func (p Protocol) Steps(r *protocol.Record) (steps []protocol.Step) {
-	if p.chooses() {
-		for _, name := range r.ParticipantNames() {
-			steps = append(steps, p.speech(name, answerA))
-			steps[len(steps)-1].Phase = phaseSpeak
-		}
+	if !p.chooses() {
+		return nil
+	}
+	for _, k := range protocol.Participants(r) {
+		k.Phase = phaseSpeak
+		step := protocol.Step{Key: k, Prompt: promptSpeak, Show: public}
+		p.argue(&step, answerA)
+		steps = append(steps, step)
 	}
 	return steps
 }
 
-// speeches returns the choice of an answer, if there is one, and the speeches of a round.
-func (p Protocol) speeches(r *protocol.Record) (phases []protocol.Phase) {
-	if p.speakers() == 0 || len(r.Participants) == 0 {
+// chooser returns the first participant in the first round, if it chooses its answer. One who has chosen may have dropped out.
+func (p Protocol) chooser(r *protocol.Record) []transcript.Key {
+	if !p.chooses() || r.Cursor.Round > 1 || len(r.Participants) == 0 {
 		return nil
 	}
-	if p.chooses() && r.Cursor.Round <= 1 {
-		a := firstChoice(r)
-		step := protocol.Step{Prompt: promptChoose, Contract: ChoiceContract.Name(), Show: protocol.Remarks, Vars: map[string]string{
-			"first": p.text(a), "second": p.text(a.other()),
-		}}
-		step.Actor = r.Participants[0].Name
-		if turn, chosen := chosenIn(r); chosen { // by one who may have dropped out
-			step.Actor = turn.Actor
-		}
-		phases = append(phases, protocol.Phase{Name: phaseChoose, Steps: []protocol.Step{step}})
+	turn, chosen := chosenIn(r)
+	if chosen {
+		return protocol.Actors(turn.Actor)
 	}
-	defended := p.defended(r)
-	if len(defended) == 0 {
-		return phases
-	}
-	speak := protocol.Phase{Name: phaseSpeak, Parallel: true}
-	for _, name := range r.ParticipantNames() {
-		speak.Steps = append(speak.Steps, p.speech(name, defended[name]))
-	}
-	return append(phases, speak)
+	return protocol.Actors(r.Participants[0].Name)
 }
 
-// speech returns the step of a participant who defends an answer.
-func (p Protocol) speech(name string, a answer) protocol.Step {
+// showChoice shows the answers to a participant who chooses one.
+func (p Protocol) showChoice(r *protocol.Record, s *protocol.Step) {
+	a := firstChoice(r)
+	s.Vars = map[string]string{"first": p.text(a), "second": p.text(a.other())}
+}
+
+// speakersIn returns the participants, once it is known who defends which answer.
+func (p Protocol) speakersIn(r *protocol.Record) []transcript.Key {
+	if len(p.defended(r)) == 0 {
+		return nil
+	}
+	return protocol.Participants(r)
+}
+
+// argue lets a participant defend an answer.
+func (p Protocol) argue(s *protocol.Step, a answer) {
 	least, most := p.words()
-	step := protocol.Step{Prompt: promptSpeak, Show: public, Doubt: length(least, most), Vars: map[string]string{
-		"own": p.text(a), "other": p.text(a.other()), "words": fmt.Sprintf("%d to %d", least, most),
-	}}
+	s.Doubt = length(least, most)
+	s.Vars = map[string]string{"own": p.text(a), "other": p.text(a.other()), "words": fmt.Sprintf("%d to %d", least, most)}
 	if p.asks() {
-		step.Vars["asked"] = "yes"
+		s.Vars["asked"] = "yes"
 	}
-	step.Actor = name
-	return step
 }
 
-// judgments returns the phase in which each judge decides, in both orders of the answers.
-func (p Protocol) judgments(r *protocol.Record) protocol.Phase {
-	phase := protocol.Phase{Name: phaseJudge, Parallel: true}
-	keys := protocol.Judges(r)
-	if !p.Once {
-		keys = outcome.InBothOrders(keys)
+// judges returns the judges, who decide in both orders of the answers, or once.
+func (p Protocol) judges(r *protocol.Record) []transcript.Key {
+	if p.Once {
+		return protocol.Judges(r)
 	}
-	for _, k := range keys {
-		step := p.judging(r, k)
-		step.Prompt = promptJudge
-		step.Contract = CredenceContract.Name()
-		phase.Steps = append(phase.Steps, step)
-	}
-	return phase
+	return outcome.InBothOrders(protocol.Judges(r))
 }
 
-// judging returns a step of a judge.
-func (p Protocol) judging(r *protocol.Record, k transcript.Key) protocol.Step {
-	swapped := k.Target == judge.Swapped
-	a := first(r, swapped)
-	step := protocol.Step{Key: k, Blind: true, Swap: swapped, Show: public, Vars: map[string]string{
-		"first": p.text(a), "second": p.text(a.other()), "speakers": fmt.Sprint(p.speakers()),
-	}}
+// showAnswers shows a judge the answers in the order of its step, and who defends which.
+func (p Protocol) showAnswers(r *protocol.Record, s *protocol.Step) {
+	s.Swap = s.Target == judge.Swapped
+	a := first(r, s.Swap)
+	s.Vars = map[string]string{"first": p.text(a), "second": p.text(a.other()), "speakers": fmt.Sprint(p.speakers())}
 	if p.chooses() {
-		step.Vars["chosen"] = "yes"
+		s.Vars["chosen"] = "yes"
 	}
 	if p.asks() {
-		step.Vars["asked"] = "yes"
+		s.Vars["asked"] = "yes"
 	}
 	for who, defends := range p.defended(r) {
 		field := "for-second"
 		if defends == a {
 			field = "for-first"
 		}
-		step.Vars[field] = who
+		s.Vars[field] = who
 	}
-	return step
 }
 
 // public reports whether participants and judges see a turn.
@@ -147,13 +141,3 @@ func length(least, most int) func(any) []string {
 		return []string{fmt.Sprintf("It has %d words, and should have %d to %d.", n, least, most)}
 	}
 }
-
-// turnsOf returns the decisions of the judges, those in the first order first.
-func turnsOf(r *protocol.Record) []transcript.Turn {
-	turns := r.Said(transcript.Conclusion, phaseJudge)
-	slices.SortStableFunc(turns, func(a, b transcript.Turn) int { return strings.Compare(a.Target, b.Target) })
-	return turns
-}
-
-// Deciding returns the phase in which the judges decide. Their questions decide nothing.
-func (Protocol) Deciding() []string { return []string{phaseJudge} }

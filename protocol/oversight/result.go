@@ -1,7 +1,6 @@
 package oversight
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
+	"github.com/elenchus-go/debate/transcript"
 )
 
 // Result is the data of the answer.
@@ -49,8 +49,8 @@ func DecodeAnswer(a protocol.Answer) (Result, error) { return outcome.Decode[Res
 
 // Answer returns the joint decision of the judges. It is zero before there is one.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
-	turns := turnsOf(r)
-	if len(turns) == 0 || len(turns) < len(p.judgments(r).Steps) {
+	turns := outcome.SaidInBothOrders(r, transcript.Conclusion, phaseJudge)
+	if len(turns) == 0 || len(turns) < len(p.judges(r)) {
 		return a
 	}
 	x := Result{Mode: p.mode(), A: p.A, B: p.B, Judgments: []Judgment{}, Defended: map[string]string{}}
@@ -58,7 +58,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		x.Defended[who] = string(defends)
 	}
 	sum, read := 0.0, 0.0
-	var lines []string
+	var lines, warnings []string
 	for _, o := range judge.Opinions[Credence](turns...) {
 		first := first(r, o.Swapped)
 		j := Judgment{
@@ -70,7 +70,7 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		}
 		x.Judgments = append(x.Judgments, j)
 		if o.Failed {
-			a.Warnings = append(a.Warnings, fmt.Sprintf("A judgment of %s could not be read and does not count.", o.Judge))
+			warnings = append(warnings, fmt.Sprintf("A judgment of %s could not be read and does not count.", o.Judge))
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s", o.Judge, o.Value.Reason))
@@ -88,7 +88,5 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	case x.Probability < 0.5:
 		x.Answer, head = p.B, fmt.Sprintf("%s (%s)", p.B, percent(1-x.Probability))
 	}
-	a.Text = strings.Join(append([]string{head}, lines...), "\n")
-	a.Data, _ = json.Marshal(x) // plain data
-	return a
+	return outcome.Answer(strings.Join(append([]string{head}, lines...), "\n"), x, warnings...)
 }

@@ -1,7 +1,6 @@
 package pairwise
 
 import (
-	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol"
 )
 
@@ -12,16 +11,8 @@ func (Protocol) Outcome(_ *protocol.Record, a protocol.Answer) protocol.Outcome 
 	if err != nil {
 		return o
 	}
-	switch x.Winner {
-	case agreement.A:
-		o.Winner = "A"
-		o.Sentence = "Answer A is better"
-	case agreement.B:
-		o.Winner = "B"
-		o.Sentence = "Answer B is better"
-	default:
-		o.Sentence = "Neither answer is better"
-	}
+	o.Winner = x.letter()
+	o.Sentence = x.sentence()
 	if x.Senior != "" {
 		o.Clauses = []string{x.Senior + " decided, because the jury did not"}
 		o.DecidedBy = x.Senior

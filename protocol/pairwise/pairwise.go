@@ -28,8 +28,10 @@
 package pairwise
 
 import (
-	"strings"
+	"slices"
 
+	"github.com/elenchus-go/debate/internal/outcome"
+	"github.com/elenchus-go/debate/internal/settings"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/agreement"
 	"github.com/elenchus-go/debate/protocol"
@@ -60,15 +62,12 @@ func (Protocol) Defaults() protocol.Defaults {
 // Check requires two answers, no participants and a judge.
 func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	var problems protocol.Problems
-	for _, answer := range []struct{ field, text string }{{"a", p.A}, {"b", p.B}} {
-		if strings.TrimSpace(answer.text) == "" {
-			problems.Add("protocol."+answer.field, "it is blank, set an answer")
-		}
-	}
+	settings.NotBlank(&problems, "protocol.a", p.A, "set an answer")
+	settings.NotBlank(&problems, "protocol.b", p.B, "set an answer")
 	if n := len(r.Participants); n > 0 {
 		problems.Add("participants", "%d enabled, pairwise takes none: the answers are given", n)
 	}
-	if len(p.jury(r)) == 0 {
+	if len(p.Selection.Jury(r.Judges)) == 0 {
 		problems.Add("judges", "none, pairwise needs one")
 	}
 	problems.AddAll("protocol.selection", p.Selection.Check(r.Judges, p.asked()))
@@ -83,89 +82,109 @@ func (p Protocol) asked() int {
 	return 2
 }
 
-// jury returns the judges without the senior one.
-func (p Protocol) jury(r *protocol.Record) []string { return p.Selection.Jury(r.Judges) }
-
 // The phases.
 const (
 	phaseJudge     = "judge"
 	phaseChallenge = "challenge"
-	phaseSenior    = "senior"
 )
 
-// The prompts.
-const (
-	promptJudge     = "pairwise-judge"
-	promptChallenge = "pairwise-challenge"
-)
+// flow returns the decisions of the judges, the challenges, and the decision of the senior judge unless the jury decides.
+func (p Protocol) flow() protocol.Flow {
+	selected := p.selected()
+	jury := protocol.Stage{
+		Kind: transcript.Assessment, Name: phaseJudge, Prompt: "pairwise-judge", Contract: Contract, Parallel: true, Blind: true,
+		Decides: true, Who: p.inOrders(selected.Members), Show: func(*transcript.Turn) bool { return false }, Each: p.showAnswers,
+	}
+	senior := jury
+	senior.Name = outcome.SeniorPhase
+	senior.Who = p.inOrders(p.seniors)
+	stages := []protocol.Stage{jury}
+	if p.Challenge {
+		challenge := jury
+		challenge.Name = phaseChallenge
+		challenge.Prompt = "pairwise-challenge"
+		challenge.Decides = false
+		challenge.Who = p.challenged(challenge.Who)
+		challenge.Each = p.object
+		stages = append(stages, challenge)
+	}
+	return protocol.Flow{Stages: append(stages, senior)}
+}
 
-// Phases returns the decisions of the judges, the challenges, and the decision of the senior judge unless the jury decides.
-func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
-	if r.Cursor.Stage != transcript.Assessment {
+// selected returns the jury and the senior judge.
+func (p Protocol) selected() outcome.SelectedJury {
+	return outcome.SelectedJury{Selection: p.Selection, Phase: phaseJudge, Said: said, Item: itemOf}
+}
+
+// seniors returns the senior judge if the jury does not decide.
+func (p Protocol) seniors(r *protocol.Record) []transcript.Key {
+	if p.Selection.Senior == "" || p.selected().Decides(r) != agreement.None {
 		return nil
 	}
-	phases := []protocol.Phase{p.phase(phaseJudge, promptJudge, p.jury(r)...)}
-	if p.Challenge {
-		phases = append(phases, p.challenges(r))
-	}
-	if senior := p.Selection.Senior; senior != "" && !p.decided(r) {
-		phases = append(phases, p.phase(phaseSenior, promptJudge, senior))
-	}
-	return phases
+	return protocol.Actors(p.Selection.Senior)
 }
 
-// phase returns a phase in which each judge sees the answers in both orders, or once.
-func (p Protocol) phase(name, prompt string, judges ...string) protocol.Phase {
-	phase := protocol.Phase{Name: name, Parallel: true}
-	step := protocol.Step{Prompt: prompt, Contract: Contract.Name(), Blind: true, Show: func(*transcript.Turn) bool { return false }}
-	for range p.asked() {
-		step.Vars = map[string]string{"first": p.A, "second": p.B}
-		if step.Swap {
-			step.Vars, step.Target = map[string]string{"first": p.B, "second": p.A}, judge.Swapped
-		}
-		for _, step.Actor = range judges {
-			phase.Steps = append(phase.Steps, step)
-		}
-		step.Swap = true
+// inOrders returns the steps of judges who see the answers in both orders, or once.
+func (p Protocol) inOrders(judges func(*protocol.Record) []transcript.Key) func(*protocol.Record) []transcript.Key {
+	if p.Once {
+		return judges
 	}
-	return phase
+	return func(r *protocol.Record) []transcript.Key { return outcome.InBothOrders(judges(r)) }
 }
 
-// challenges returns the phase in which the judges hear an objection to their decisions. A judge that has decided for
-// neither answer hears none.
-func (p Protocol) challenges(r *protocol.Record) protocol.Phase {
-	phase := p.phase(phaseChallenge, promptChallenge, p.jury(r)...)
-	steps := phase.Steps
-	phase.Steps = nil
-	for _, s := range steps {
-		turn, judged := r.FindCurrent(phaseJudge, s.Actor, s.Target)
-		if said, err := transcript.Decode[Preference](turn); judged && (err != nil || said.Winner == Neither) {
-			continue
-		} else if judged {
-			s.Vars["other"] = map[string]string{First: "2", Second: "1"}[said.Winner]
-		}
-		s.Show = func(t *transcript.Turn) bool {
-			return t.Phase == phaseJudge && t.Actor == s.Actor && t.Target == s.Target
-		}
-		phase.Steps = append(phase.Steps, s)
+// showAnswers shows a judge the answers in the order of its step.
+func (p Protocol) showAnswers(_ *protocol.Record, s *protocol.Step) {
+	s.Vars = map[string]string{"first": p.A, "second": p.B}
+	if s.Target == judge.Swapped {
+		s.Swap = true
+		s.Vars = map[string]string{"first": p.B, "second": p.A}
 	}
-	return phase
 }
 
-// decided reports whether the jury has decided, so that the senior judge is not asked.
-func (p Protocol) decided(r *protocol.Record) bool {
-	item := itemOf(r, phaseJudge)
-	_, decided := p.Selection.Decide(item)
-	return decided
+// challenged returns the steps of judges who hear an objection. A judge that has decided for neither answer hears none.
+func (p Protocol) challenged(judges func(*protocol.Record) []transcript.Key) func(*protocol.Record) []transcript.Key {
+	return func(r *protocol.Record) []transcript.Key {
+		return slices.DeleteFunc(judges(r), func(k transcript.Key) bool {
+			turn, judged := r.FindCurrent(phaseJudge, k.Actor, k.Target)
+			return judged && preferred(turn) == Neither
+		})
+	}
 }
+
+// object shows a judge its decision, and says that the other answer is better.
+func (p Protocol) object(r *protocol.Record, s *protocol.Step) {
+	p.showAnswers(r, s)
+	own := s.Key
+	s.Show = func(t *transcript.Turn) bool {
+		return t.Phase == phaseJudge && t.Actor == own.Actor && t.Target == own.Target
+	}
+	turn, judged := r.FindCurrent(phaseJudge, own.Actor, own.Target)
+	if judged {
+		s.Vars["other"] = map[string]string{First: "2", Second: "1"}[preferred(turn)]
+	}
+}
+
+// preferred returns which answer a judge prefers. It prefers neither if its turn cannot be read.
+func preferred(t transcript.Turn) string { return judge.Opinions[Preference](t)[0].Value.Winner }
+
+// Phases returns the phases of the stage.
+func (p Protocol) Phases(r *protocol.Record) []protocol.Phase { return p.flow().Phases(r) }
+
+// Deciding returns the phases in which the judges compare the answers. The challenges decide nothing.
+func (p Protocol) Deciding() []string { return p.flow().Deciding() }
 
 // End ends nothing: there is one round.
 func (Protocol) End(*protocol.Record) transcript.Ending { return transcript.Ending{} }
 
-// itemOf returns the decisions of a phase.
-func itemOf(r *protocol.Record, phase string) agreement.Item {
+// said returns the turns of a phase, those of each judge in the pair's own order first.
+func said(r *protocol.Record, phase string) []transcript.Turn {
+	return outcome.SaidInBothOrders(r, transcript.Assessment, phase)
+}
+
+// itemOf returns the decisions in turns.
+func itemOf(r *protocol.Record, turns []transcript.Turn) agreement.Item {
 	item := agreement.Item{ID: r.ID, Decisions: map[string][]agreement.Decision{}}
-	for _, o := range judge.Opinions[Preference](turnsOf(r, phase)...) {
+	for _, o := range judge.Opinions[Preference](turns...) {
 		d := agreement.None
 		if !o.Failed {
 			d = o.Value.Decision(o.Swapped)
@@ -174,21 +193,3 @@ func itemOf(r *protocol.Record, phase string) agreement.Item {
 	}
 	return item
 }
-
-// turnsOf returns the turns of a phase, those of each judge in the pair's own order first.
-func turnsOf(r *protocol.Record, phase string) []transcript.Turn {
-	var turns, swapped []transcript.Turn
-	for _, t := range r.TurnsFrom(r.Cursor.Round) {
-		switch {
-		case t.Kind != transcript.Assessment || t.Phase != phase:
-		case t.Target == judge.Swapped:
-			swapped = append(swapped, t)
-		default:
-			turns = append(turns, t)
-		}
-	}
-	return append(turns, swapped...)
-}
-
-// Deciding returns the phases in which the judges compare the answers. The challenges decide nothing.
-func (Protocol) Deciding() []string { return []string{phaseJudge, phaseSenior} }

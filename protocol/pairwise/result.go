@@ -1,7 +1,6 @@
 package pairwise
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -32,61 +31,60 @@ func DecodeAnswer(a protocol.Answer) (Result, error) { return outcome.Decode[Res
 // Answer returns the decision of the majority of the jury, or that of the senior judge where the jury does not decide. It is
 // zero before there is one.
 func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
-	jury, turns := p.jury(r), turnsOf(r, phaseJudge)
-	item := itemOf(r, phaseJudge)
+	jury, turns := p.Selection.Jury(r.Judges), said(r, phaseJudge)
 	if !allIn(turns, jury...) {
 		return a
 	}
+	deciding, decided, warnings := p.selected().Concluding(r)
+	if len(deciding) == 0 { // the senior judge has not decided
+		return protocol.Answer{Warnings: warnings}
+	}
+	item := itemOf(r, turns)
 	x := Result{Winner: item.Majority(jury...), Decisions: item.Decisions}
-	deciding := turns
-	if p.Selection.Senior != "" {
-		d, decided := p.Selection.Decide(item)
-		x.Winner = d
-		if !decided {
-			deciding = turnsOf(r, phaseSenior)
-			senior := itemOf(r, phaseSenior)
-			whole := allIn(deciding, p.Selection.Senior)
-			if whole || p.Selection.Lost(r.Judges) {
-				a.Warnings = append(a.Warnings, p.Selection.Refusal(item, r.Judges))
-			}
-			if !whole {
-				return a
-			}
-			x.Senior = p.Selection.Senior
-			x.Winner = senior.Majority(p.Selection.Senior)
-			x.Decisions[x.Senior] = senior.Decisions[x.Senior]
-			turns = append(turns, deciding...)
-		}
+	switch {
+	case p.Selection.Senior == "":
+	case decided != agreement.None:
+		x.Winner = decided
+	default:
+		x.Senior = p.Selection.Senior
+		senior := itemOf(r, deciding)
+		x.Winner = senior.Majority(x.Senior)
+		x.Decisions[x.Senior] = senior.Decisions[x.Senior]
+		turns = append(turns, deciding...)
 	}
 	for _, o := range judge.Opinions[Preference](deciding...) {
 		x.Margin += o.Value.margin(o.Swapped) / float64(len(deciding))
 	}
+	text := []string{x.sentence() + "."}
 	for _, o := range judge.Opinions[Preference](turns...) {
 		x.Reasons = append(x.Reasons, o.Judge+": "+o.Value.Reason)
 	}
 	if p.Challenge {
-		x.Challenged = p.challenged(r, jury)
+		x.Challenged = p.afterChallenge(r, jury)
 	}
-	a.Data, _ = json.Marshal(x) // plain data
-	better := "Neither answer is better."
-	switch x.Winner {
-	case agreement.A:
-		better = "Answer A is better."
-	case agreement.B:
-		better = "Answer B is better."
-	case agreement.None, agreement.Tie:
-	}
-	a.Text = strings.Join(append([]string{better}, x.Reasons...), "\n")
-	return a
+	return outcome.Answer(strings.Join(append(text, x.Reasons...), "\n"), x, warnings...)
 }
 
-// challenged returns the decisions after the challenge.
-func (p Protocol) challenged(r *protocol.Record, jury []string) map[string][]agreement.Decision {
+// letter returns the letter of the better answer, or "" if neither is better.
+func (x *Result) letter() string {
+	return map[agreement.Decision]string{agreement.A: "A", agreement.B: "B"}[x.Winner]
+}
+
+// sentence says which answer is better, without a full stop.
+func (x *Result) sentence() string {
+	if x.letter() == "" {
+		return "Neither answer is better"
+	}
+	return "Answer " + x.letter() + " is better"
+}
+
+// afterChallenge returns the decisions after the challenge.
+func (p Protocol) afterChallenge(r *protocol.Record, jury []string) map[string][]agreement.Decision {
 	after := map[string][]agreement.Decision{}
 	for _, name := range jury {
 		after[name] = make([]agreement.Decision, p.asked())
 	}
-	for _, o := range judge.Opinions[Preference](turnsOf(r, phaseChallenge)...) {
+	for _, o := range judge.Opinions[Preference](said(r, phaseChallenge)...) {
 		if at := after[o.Judge]; at != nil && !o.Failed {
 			at[map[bool]int{true: 1}[o.Swapped]] = o.Value.Decision(o.Swapped)
 		}

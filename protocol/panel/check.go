@@ -1,8 +1,9 @@
 package panel
 
 import (
-	"slices"
+	"fmt"
 
+	"github.com/elenchus-go/debate/internal/settings"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 )
@@ -21,16 +22,10 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	if len(r.Judges) == 0 {
 		l.Add("judges", "none, a panel needs one")
 	}
-	if !slices.Contains(formats, p.Format) {
-		l.Add("protocol.format", "%q is unknown, the formats are %q", p.Format, formats[1:])
-	}
-	if !slices.Contains(modes, p.Mode) {
-		l.Add("protocol.mode", "%q is unknown, the modes are %q", p.Mode, modes[1:])
-	}
+	settings.OneOf(&l, "protocol.format", p.Format, formats[1:]...)
+	settings.OneOf(&l, "protocol.mode", p.Mode, Sequential, Simultaneous)
 	l.AddAll("protocol.jury", p.Jury.Check())
-	if !slices.Contains(styles, p.Personas) {
-		l.Add("protocol.personas", "%q is unknown, the styles are %q", p.Personas, styles[1:])
-	}
+	settings.OneOf(&l, "protocol.personas", p.Personas, styles[1:]...)
 	if p.hasTasks() && r.MaxRounds < 2 {
 		l.Add("limits.max_rounds", "%d, %s need at least 2: an opening and a closing", r.MaxRounds,
 			map[Format]string{StructuredRounds: "structured rounds", Oxford: "Oxford-style debates"}[p.Format])
@@ -62,20 +57,10 @@ func (p Protocol) checkOxford(l *protocol.Problems, r *protocol.Record) {
 			l.Add("participants", "nobody has the side %q", side)
 		}
 	}
-	for _, x := range []struct {
-		field string
-		set   bool
-	}{
-		{"jury", p.Jury != judge.Jury{}},
-		{"rotate_judges", p.RotateJudges},
-		{"by_scores", p.ByScores},
-		{"decision", !p.Decision.IsZero()},
-		{"selection", !p.Selection.IsZero()},
-	} {
-		if x.set {
-			l.Add("protocol."+x.field, "the judges vote and do not assess in the format %q, leave it out", Oxford)
-		}
-	}
+	settings.LeftOut(l, fmt.Sprintf("the judges vote and do not assess in the format %q", Oxford), map[string]bool{
+		"jury": p.Jury != judge.Jury{}, "rotate_judges": p.RotateJudges, "by_scores": p.ByScores, "decision": !p.Decision.IsZero(),
+		"selection": !p.Selection.IsZero(),
+	})
 }
 
 // checkAdvocate checks whether a devil's advocate can speak.

@@ -1,10 +1,10 @@
 package panel
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
@@ -22,24 +22,26 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	if !ok || p.DevilsAdvocate && joint.Value.Converged && !hasAdvocated(r) {
 		return transcript.Ending{}
 	}
-	outcome := transcript.Outcome("")
+	var why transcript.Outcome
 	says := func(a judge.Assessment) bool { return !a.ShouldContinue }
 	switch {
 	case p.Format == ConvergenceSeeking && joint.Value.Converged:
-		outcome, says = transcript.Converged, func(a judge.Assessment) bool { return a.Converged }
+		why = transcript.Converged
+		says = func(a judge.Assessment) bool { return a.Converged }
 	case p.Format == ConvergenceSeeking && joint.Value.DiminishingReturns:
-		outcome, says = transcript.DiminishingReturns, func(a judge.Assessment) bool { return a.DiminishingReturns }
+		why = transcript.DiminishingReturns
+		says = func(a judge.Assessment) bool { return a.DiminishingReturns }
 	case !joint.Value.ShouldContinue:
-		outcome = transcript.JudgeDecided
+		why = transcript.JudgeDecided
 	default:
 		return transcript.Ending{}
 	}
 	for _, o := range joint.Opinions {
 		if says(o.Value) {
-			return transcript.Ending{Outcome: outcome, Evidence: o.Judge + ": " + o.Value.Reasoning}
+			return transcript.Ending{Outcome: why, Evidence: o.Judge + ": " + o.Value.Reasoning}
 		}
 	}
-	return transcript.Ending{Outcome: outcome}
+	return transcript.Ending{Outcome: why}
 }
 
 // AssessmentJury returns the jury that combines the assessments.
@@ -92,10 +94,8 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 			joint.Value.WinnerReasoning = "There are no scores, so nobody wins."
 		}
 	} else {
-		a.Warnings = append(a.Warnings, contradictions(r, opinions)...)
+		warnings = append(warnings, contradictions(r, opinions)...)
 	}
 	lines := append([]string{joint.Value.Text()}, append(joint.Dissent, joint.Disagreement...)...)
-	a.Text = strings.Join(lines, "\n")
-	a.Data, _ = json.Marshal(joint) // a decoded value always encodes
-	return a
+	return outcome.Answer(strings.Join(lines, "\n"), joint, warnings...)
 }

@@ -82,12 +82,12 @@ type audienceData struct {
 
 // votes returns a phase in which the audience votes. After the debate, each member sees its earlier vote too.
 func (p Protocol) votes(kind transcript.Kind, phase string) protocol.Stage {
+	vars := p.vars()
 	return protocol.Stage{
 		Kind: kind, Name: phase, Prompt: phase, Contract: AudienceContract, Who: protocol.Judges, Parallel: true, Blind: true,
-		If: func(*protocol.Record) bool { return p.Format == Oxford },
 		Each: func(_ *protocol.Record, s *protocol.Step) {
 			name := s.Actor
-			s.Vars = p.vars()
+			s.Vars = vars
 			s.Show = func(t *transcript.Turn) bool {
 				return t.Kind == transcript.Speech || t.Kind == transcript.Remark || t.Phase == phaseBefore && t.Actor == name
 			}

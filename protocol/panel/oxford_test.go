@@ -42,8 +42,8 @@ func TestOxfordStyleNeedsTwoSides(t *testing.T) {
 			panel.Protocol{Jury: judge.Jury{Swap: true}, RotateJudges: true, DevilsAdvocate: true},
 			"for against", 3,
 			[]string{
-				`protocol.jury: the judges vote and do not assess in the format "oxford", leave it out`,
-				`protocol.rotate_judges: the judges vote and do not assess in the format "oxford", leave it out`,
+				`protocol.jury: the judges vote and do not assess in the format "oxford"; leave it out`,
+				`protocol.rotate_judges: the judges vote and do not assess in the format "oxford"; leave it out`,
 				`protocol.devils_advocate: the rounds of the format "oxford" have fixed tasks, use another format`,
 			},
 		},

@@ -130,7 +130,6 @@ type Protocol struct {
 
 var (
 	formats = []Format{"", FreeForm, StructuredRounds, RoundLimited, ConvergenceSeeking, Oxford}
-	modes   = []Mode{"", Sequential, Simultaneous}
 	styles  = []PersonaStyle{"", Binary, Spectrum, MultiPerspective}
 )
 

@@ -51,9 +51,9 @@ func record(participants, judges int) *protocol.Record {
 
 func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	const (
-		noFormat = `protocol.format: "duel" is unknown, the formats are ["free-form" "structured-rounds" "round-limited" "convergence-seeking" "oxford"]`
-		noMode   = `protocol.mode: "chaos" is unknown, the modes are ["sequential" "simultaneous"]`
-		noStyle  = `protocol.personas: "clowns" is unknown, the styles are ["binary" "spectrum" "multi-perspective"]`
+		noFormat = `protocol.format: "duel" is unknown, use one of ["free-form" "structured-rounds" "round-limited" "convergence-seeking" "oxford"]`
+		noMode   = `protocol.mode: "chaos" is unknown, use one of ["sequential" "simultaneous"]`
+		noStyle  = `protocol.personas: "clowns" is unknown, use one of ["binary" "spectrum" "multi-perspective"]`
 	)
 	for _, tt := range []struct {
 		name                         string

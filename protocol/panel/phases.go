@@ -10,67 +10,81 @@ import (
 
 // Phases returns one phase for each stage, or two for the setup. The senior judge follows unless the jury decides.
 func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
-	var stages []protocol.Stage
-	switch r.Cursor.Stage {
-	case transcript.Setup:
-		stages = []protocol.Stage{p.personas(), p.votes(transcript.Setup, phaseBefore)}
-	case transcript.Speech:
-		stages = []protocol.Stage{p.speeches(r)}
-	case transcript.Assessment:
-		stages = []protocol.Stage{p.judging(phaseAssess, "assess", judge.AssessmentContract, p.assessors)}
+	return protocol.Flow{Stages: p.stages(r)}.Phases(r)
+}
+
+// stages returns the stages of the table to which the cursor points. An audience does not judge.
+func (p Protocol) stages(r *protocol.Record) (list []protocol.Stage) {
+	audience := p.Format == Oxford
+	switch kind := r.Cursor.Stage; {
+	case kind == transcript.Speech:
+		list = []protocol.Stage{p.speeches(r)}
+	case kind == transcript.Setup:
+		if p.Personas != "" {
+			list = append(list, p.personas())
+		}
+		if audience {
+			list = append(list, p.votes(kind, phaseBefore))
+		}
+	case audience && kind == transcript.Conclusion:
+		list = []protocol.Stage{p.votes(kind, phaseAfter)}
+	case audience:
+	case kind == transcript.Assessment:
+		list = []protocol.Stage{p.judging(kind, phaseAssess, judge.AssessmentContract, p.assessors(r))}
 	default:
 		selected := p.selected()
-		stages = []protocol.Stage{
-			p.concluding(phaseVerdict, selected.Members),
-			p.concluding(outcome.SeniorPhase, selected.Seniors),
-			p.votes(transcript.Conclusion, phaseAfter),
+		list = []protocol.Stage{p.concluding(phaseVerdict, selected.Members(r))}
+		if seniors := selected.Seniors(r); len(seniors) > 0 {
+			list = append(list, p.concluding(outcome.SeniorPhase, seniors))
 		}
 	}
-	return protocol.Flow{Stages: stages}.Phases(r)
+	return list
 }
 
 // personas returns the phase in which a model assigns personas.
 func (p Protocol) personas() protocol.Stage {
+	vars := p.vars()
 	return protocol.Stage{
 		Kind: transcript.Setup, Name: "personas", Prompt: "personas", Contract: protocol.PersonasContract,
-		If:   func(*protocol.Record) bool { return p.Personas != "" },
 		Who:  func(*protocol.Record) []transcript.Key { return protocol.Actors(protocol.PersonaAssigner) },
-		Each: func(_ *protocol.Record, s *protocol.Step) { s.Vars = p.vars() },
+		Each: func(_ *protocol.Record, s *protocol.Step) { s.Vars = vars },
 	}
 }
 
 // judging returns a parallel phase of judges, each with two steps if the jury swaps the order. The judges see pseudonyms
-// instead of names. An audience does not judge.
-func (p Protocol) judging(name, prompt string, contract *reply.Contract, who func(*protocol.Record) []transcript.Key) protocol.Stage {
+// instead of names.
+func (p Protocol) judging(kind transcript.Kind, name string, contract *reply.Contract, judges []transcript.Key) protocol.Stage {
+	vars := p.vars()
+	if p.Jury.Swap {
+		judges = outcome.InBothOrders(judges)
+	}
 	return protocol.Stage{
-		Kind: transcript.Assessment, Name: name, Prompt: prompt, Contract: contract, Parallel: true, Blind: true,
-		If: func(*protocol.Record) bool { return p.Format != Oxford },
-		Who: func(r *protocol.Record) []transcript.Key {
-			if p.Jury.Swap {
-				return outcome.InBothOrders(who(r))
-			}
-			return who(r)
-		},
+		Kind: kind, Name: name, Prompt: name, Contract: contract, Parallel: true, Blind: true,
+		Who: func(*protocol.Record) []transcript.Key { return judges },
 		Each: func(_ *protocol.Record, s *protocol.Step) {
-			s.Vars = p.vars()
+			s.Vars = vars
 			s.Swap = s.Target == judge.Swapped
 		},
 	}
 }
 
 // concluding returns a phase in which judges give their verdicts, or decide.
-func (p Protocol) concluding(name string, who func(*protocol.Record) []transcript.Key) protocol.Stage {
-	stage := p.judging(name, "verdict", judge.VerdictContract, who)
-	stage.Kind = transcript.Conclusion
+func (p Protocol) concluding(name string, judges []transcript.Key) protocol.Stage {
+	stage := p.judging(transcript.Conclusion, name, judge.VerdictContract, judges)
+	stage.Prompt = "verdict"
 	each := stage.Each
-	stage.Each = func(r *protocol.Record, s *protocol.Step) {
-		each(r, s)
-		switch {
-		case !p.Decision.IsZero():
-			s.Prompt = "decide"
-			s.Contract = p.Decision.ContractName()
-			s.Check = p.Decision.CheckReply(r.Cursor.Round)
-		case !p.ByScores:
+	switch {
+	case !p.Decision.IsZero():
+		task := p.Decision
+		stage.Prompt = "decide"
+		stage.Each = func(r *protocol.Record, s *protocol.Step) {
+			each(r, s)
+			s.Contract = task.ContractName()
+			s.Check = task.CheckReply(r.Cursor.Round)
+		}
+	case !p.ByScores:
+		stage.Each = func(r *protocol.Record, s *protocol.Step) {
+			each(r, s)
 			s.Doubt = scoresOf(r, s.Actor, s.Target).doubt
 		}
 	}
@@ -87,35 +101,28 @@ func (p Protocol) assessors(r *protocol.Record) []transcript.Key {
 	return members[at : at+1]
 }
 
-// speeches returns the phase of the current round.
+// speeches returns the phase of the current round. One of the participants may be the devil's advocate.
 func (p Protocol) speeches(r *protocol.Record) protocol.Stage {
 	name, prompt := p.phaseAndPrompt(r.Cursor.Round, r.MaxRounds)
 	// Editing the limit does not change a round that has begun.
 	if begun := startedPhase(r); begun != "" && p.hasTasks() {
 		name, prompt = begun, begun
 	}
-	return protocol.Stage{
+	vars := p.vars()
+	stage := protocol.Stage{
 		Kind: transcript.Speech, Name: name, Prompt: prompt, Parallel: p.Mode == Simultaneous,
-		Who: func(r *protocol.Record) []transcript.Key { return p.speakers(r) },
-		Each: func(_ *protocol.Record, s *protocol.Step) {
-			s.Vars = p.vars()
-			if s.Target == advocateTarget {
+		Each: func(_ *protocol.Record, s *protocol.Step) { s.Vars = vars },
+	}
+	if advocate := p.advocate(r); advocate != "" {
+		stage.Each = func(_ *protocol.Record, s *protocol.Step) {
+			s.Vars = vars
+			if s.Actor == advocate {
+				s.Target = advocateTarget
 				s.Prompt = advocatePrompt
 			}
-		},
-	}
-}
-
-// speakers returns the participants, of whom one may be the devil's advocate.
-func (p Protocol) speakers(r *protocol.Record) []transcript.Key {
-	keys := protocol.Participants(r)
-	advocate := p.advocate(r)
-	for i := range keys {
-		if keys[i].Actor == advocate {
-			keys[i].Target = advocateTarget
 		}
 	}
-	return keys
+	return stage
 }
 
 // startedPhase returns the speech phase of the current round that already has a turn, or "".

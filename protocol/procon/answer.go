@@ -34,14 +34,12 @@ func (p Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 		a.Text, a.Data = p.Decision.CombineFor(decided.Number(), joint.scores(), decisions...)
 		return a
 	}
-	a = outcome.Answer(joint.Text(), joint)
-	a.Warnings = warnings
 	for _, o := range opinions {
 		if warning := o.Value.scores().Warning(o.Judge, false, o.Value.Winner); warning != "" && !o.Failed {
-			a.Warnings = append(a.Warnings, warning)
+			warnings = append(warnings, warning)
 		}
 	}
-	return a
+	return outcome.Answer(joint.Text(), joint, warnings...)
 }
 
 // DecodeAnswer returns the data of a debate's answer. It returns an error if there is no answer yet, if another protocol

@@ -2,7 +2,6 @@ package refine
 
 import (
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/elenchus-go/debate/protocol"
@@ -73,42 +72,21 @@ func (m *memory) visible(needs func(*transcript.Turn) bool) func(*transcript.Tur
 	}
 }
 
-// lastRefinement reports whether a turn is the agent's refinement of the previous round. The agent's next proposal starts
+// needsRefinement reports whether a turn is the agent's refinement of the previous round. The agent's next proposal starts
 // from it, so it is shown even if a summary covers it.
-func (m *memory) lastRefinement(t *transcript.Turn) bool {
+func (m *memory) needsRefinement(t *transcript.Turn, _ string) bool {
 	return inPhase(t, phaseRefine) && t.Round == m.round-1 && t.Actor == m.agent
 }
 
-// proposalOf returns a filter for the author's proposal of the current round.
-func (m *memory) proposalOf(author string) func(*transcript.Turn) bool {
-	return func(t *transcript.Turn) bool {
-		return inPhase(t, phasePropose) && t.Round == m.round && t.Actor == author
-	}
+// needsProposal reports whether a turn is the author's proposal of the current round.
+func (m *memory) needsProposal(t *transcript.Turn, author string) bool {
+	return inPhase(t, phasePropose) && t.Round == m.round && t.Actor == author
 }
 
-// ownProposalAndCritiques reports whether a turn is the agent's proposal or any critique of the current round.
-func (m *memory) ownProposalAndCritiques(t *transcript.Turn) bool {
+// needsCritiques reports whether a turn is the agent's proposal or any critique of the current round.
+func (m *memory) needsCritiques(t *transcript.Turn, _ string) bool {
 	return t.Round == m.round && (inPhase(t, phasePropose) && t.Actor == m.agent || inPhase(t, phaseCritique))
 }
-
-// summaryStep returns the step that summarizes an agent's view before the current round, and whether it is due.
-func (p Protocol) summaryStep(r *protocol.Record, agent string) (step protocol.Step, due bool) {
-	limit := p.policyOf(agent)
-	if limit.Disabled {
-		return step, false
-	}
-	size, covered := perspectiveOf(r, agent, r.Cursor.Round)
-	step.Actor, step.Target = protocol.Summarizer, agent
-	step.Prompt = "refine-summary"
-	step.Contract = SummaryContract.Name()
-	step.Show = covered
-	step.Vars = map[string]string{"limit": strconv.Itoa(limit.TargetLength)}
-	return step, size > limit.Threshold || r.Cursor.Round > 1 && nothingSaid(r)
-}
-
-// nothingSaid reports whether the debate has no turns yet. Then Phases returns every possible phase, so that a budget
-// reserves enough for each.
-func nothingSaid(r *protocol.Record) bool { return len(r.Turns) == 0 }
 
 // perspectiveOf returns the size in characters of an agent's view at the beginning of a round, and a filter for its turns.
 func perspectiveOf(r *protocol.Record, agent string, round int) (size int, covers func(*transcript.Turn) bool) {
@@ -160,9 +138,4 @@ func (f *judgeView) visible(t *transcript.Turn) bool {
 		return false
 	}
 	return f.full || t.Round == f.round || f.latest[t.Actor] == t.Key
-}
-
-// digestOnly returns a filter for the judge's digest and remarks.
-func (f *judgeView) digestOnly(digest transcript.Key) func(*transcript.Turn) bool {
-	return func(t *transcript.Turn) bool { return t.Kind == transcript.Remark || t.Key == digest }
 }

@@ -27,9 +27,7 @@ func (Protocol) Answer(r *protocol.Record) (a protocol.Answer) {
 	res := Result{Findings: []Finding{}, Dropped: found.dropped, Silent: silent(r), Summaries: summaries(ruled)}
 	decide(&res, found.list, opinionsIn(r, ruled))
 	res.Verdict = verdictOf(&res, r)
-	a = outcome.Answer(res.text(), res)
-	a.Warnings = res.warnings(found.list, ruled)
-	return a
+	return outcome.Answer(res.text(), res, res.warnings(found.list, ruled)...)
 }
 
 // verdictOf returns the verdict that follows from the findings.

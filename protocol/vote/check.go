@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/elenchus-go/debate/internal/settings"
 	"github.com/elenchus-go/debate/judge/decision"
 	"github.com/elenchus-go/debate/protocol"
 )
@@ -22,18 +23,14 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	if p.Decision == Judge && len(r.Judges) == 0 {
 		l.Add("judges", "none, the decision %q needs one", Judge)
 	}
-	checkKnown(&l, "protocol.decision", p.Decision, Majority, Confidence, Judge)
-	checkKnown(&l, "protocol.unanimity", p.Unanimity, Stop, Prevent)
-	checkKnown(&l, "protocol.topology", p.Topology, Full, Ring, Star, Groups, Graph)
+	settings.OneOf(&l, "protocol.decision", p.Decision, Majority, Confidence, Judge)
+	settings.OneOf(&l, "protocol.unanimity", p.Unanimity, Stop, Prevent)
+	settings.OneOf(&l, "protocol.topology", p.Topology, Full, Ring, Star, Groups, Graph)
 	if p.Unanimity == Prevent && r.MinRounds > 1 {
 		l.Add("limits.min_rounds", "%d, the unanimity %q needs 1: it ends the debate with round 1", r.MinRounds, Prevent)
 	}
-	if a := p.Agreement; a != nil && !(*a >= 0 && *a <= 1) {
-		l.Add("protocol.agreement", "%v, use 0 to 1", *a)
-	}
-	if f := p.Filter; f != nil && !(*f >= 0 && *f <= 1) {
-		l.Add("protocol.filter", "%v, use 0 to 1", *f)
-	}
+	settings.Share(&l, "protocol.agreement", p.Agreement)
+	settings.Share(&l, "protocol.filter", p.Filter)
 	if p.Conditional && p.Unanimity == Prevent {
 		l.Add("protocol.conditional", "it ends the debate after any unanimous round, do not use it with the unanimity %q", Prevent)
 	}
@@ -41,13 +38,6 @@ func (p Protocol) Check(r *protocol.Record) []protocol.Problem {
 	p.checkOptions(&l)
 	p.checkTopology(&l, r)
 	return l
-}
-
-// checkKnown adds a problem if word is neither empty nor one of words.
-func checkKnown[T ~string](l *protocol.Problems, field string, word T, words ...T) {
-	if word != "" && !slices.Contains(words, word) {
-		l.Add(field, "%q is unknown, use one of %q", word, words)
-	}
 }
 
 // checkSamples checks what several samples of an agent allow: a single round and its vote.
@@ -64,22 +54,10 @@ func (p Protocol) checkSamples(l *protocol.Problems, r *protocol.Record) {
 	if r.MaxRounds > 1 {
 		l.Add("limits.max_rounds", "%d, samples have 1 round", r.MaxRounds)
 	}
-	for _, x := range []struct {
-		field string
-		set   bool
-	}{
-		{"decision", p.Decision == Judge},
-		{"unanimity", p.Unanimity != ""},
-		{"topology", p.Topology != ""},
-		{"agreement", p.Agreement != nil},
-		{"grouped", p.Grouped},
-		{"filter", p.Filter != nil},
-		{"conditional", p.Conditional},
-	} {
-		if x.set {
-			l.Add("protocol."+x.field, "it has no effect on samples, which have no revisions and no judges; leave it out")
-		}
-	}
+	settings.LeftOut(l, "it has no effect on samples, which have no revisions and no judges", map[string]bool{
+		"decision": p.Decision == Judge, "unanimity": p.Unanimity != "", "topology": p.Topology != "", "agreement": p.Agreement != nil,
+		"grouped": p.Grouped, "filter": p.Filter != nil, "conditional": p.Conditional,
+	})
 }
 
 // checkExtract checks Extract and Extractor.

@@ -11,54 +11,36 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Phases returns one phase for each round, and the judges' rulings at the end if they are needed.
-func (p Protocol) Phases(r *protocol.Record) []protocol.Phase {
-	switch r.Cursor.Stage {
-	case transcript.Speech:
-		if phase := p.speeches(r); len(phase.Steps) > 0 {
-			return []protocol.Phase{phase}
-		}
-		return nil
-	case transcript.Conclusion:
-		if !p.needsRuling(r) {
-			return nil
-		}
-		phase, last := protocol.Phase{Name: phaseDecide, Parallel: true}, latestTurns(r)
-		for _, name := range r.Judges {
-			phase.Steps = append(phase.Steps, protocol.Step{
-				Key: transcript.Key{Actor: name}, Prompt: "vote-decide", Contract: RulingContract.Name(), Vars: p.vars(), Blind: true,
-				Show: func(t *transcript.Turn) bool { return t.Kind == transcript.Remark || last[t.Actor] == t.Key },
-			})
-		}
-		return []protocol.Phase{phase}
-	default:
-		return nil
-	}
-}
-
-// speeches returns the phase of the current round. It has no steps if nobody takes part.
-func (p Protocol) speeches(r *protocol.Record) protocol.Phase {
-	phase := protocol.Phase{Name: phaseName(r.Cursor.Round), Parallel: true}
+// flow returns the answers of the current round, and the judges' rulings at the end if they are needed.
+func (p Protocol) flow(r *protocol.Record) protocol.Flow {
 	v := p.viewOf(r)
 	vars := p.vars()
-	for _, s := range r.Participants {
-		if !v.takesPart(s.Name) {
-			continue
-		}
-		step := protocol.Step{
-			Key:      transcript.Key{Actor: s.Name},
-			Prompt:   "vote-" + phase.Name,
-			Contract: BallotContract.Name(),
-			Vars:     v.agentVars(s.Name, vars),
-			Show:     v.show(s.Name),
-			Check:    p.ballotCheck(),
-		}
-		for _, step.Target = range p.targets() {
-			phase.Steps = append(phase.Steps, step)
-		}
-	}
-	return phase
+	phase := phaseName(r.Cursor.Round)
+	return protocol.Flow{Stages: []protocol.Stage{
+		{
+			Kind: transcript.Speech, Name: phase, Prompt: "vote-" + phase, Contract: BallotContract, Parallel: true,
+			Who: v.voters,
+			Each: func(_ *protocol.Record, s *protocol.Step) {
+				s.Vars = v.agentVars(s.Actor, vars)
+				s.Show = v.show(s.Actor)
+				s.Check = p.ballotCheck()
+			},
+		},
+		{
+			Kind: transcript.Conclusion, Name: phaseDecide, Prompt: "vote-decide", Contract: RulingContract, Parallel: true, Blind: true,
+			If:  func(r *protocol.Record) bool { return p.needsRuling(r, v.voters(r)) },
+			Who: protocol.Judges,
+			Each: func(r *protocol.Record, s *protocol.Step) {
+				last := latestTurns(r)
+				s.Vars = vars
+				s.Show = func(t *transcript.Turn) bool { return t.Kind == transcript.Remark || last[t.Actor] == t.Key }
+			},
+		},
+	}}
 }
+
+// Phases returns the phases of the stage and round.
+func (p Protocol) Phases(r *protocol.Record) []protocol.Phase { return p.flow(r).Phases(r) }
 
 // agentVars returns the parameters of an agent's prompts: those of all agents, and its own.
 func (v view) agentVars(name string, vars map[string]string) map[string]string {
@@ -112,15 +94,13 @@ func (p Protocol) End(r *protocol.Record) transcript.Ending {
 	return p.checkUnanimity(r, turns).Ending()
 }
 
-// needsRuling reports whether there are judges and something to decide. It also returns true before a round is complete,
-// and if a turn is only supposed, so that budgets reserve enough for the judge.
-func (p Protocol) needsRuling(r *protocol.Record) bool {
-	if len(r.Judges) == 0 {
-		return false
-	}
-	phase := p.speeches(r)
-	for _, s := range phase.Steps {
-		if t, done := r.FindCurrent(phase.Name, s.Actor, s.Target); !done || t.Data == nil {
+// needsRuling reports whether there is something to decide. It also returns true before all voters of the round have answered, and
+// if a turn is only supposed, so that budgets reserve enough for the judge.
+func (p Protocol) needsRuling(r *protocol.Record, voters []transcript.Key) bool {
+	phase := phaseName(r.Cursor.Round)
+	for _, k := range voters {
+		t, done := r.FindCurrent(phase, k.Actor, k.Target)
+		if !done || t.Data == nil {
 			return true
 		}
 	}

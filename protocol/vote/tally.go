@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/outcome"
@@ -123,18 +122,6 @@ func (p Protocol) agentResults(r *protocol.Record) (results []AgentResult) {
 		}
 	}
 	return results
-}
-
-// targets returns the targets of an agent's steps in a round: the numbers of its samples, or an empty one if it answers once.
-func (p Protocol) targets() []string {
-	if p.Samples <= 1 {
-		return []string{""}
-	}
-	list := make([]string, p.Samples)
-	for i := range p.Samples {
-		list[i] = strconv.Itoa(i + 1)
-	}
-	return list
 }
 
 // voter returns the name of an agent's sample in results.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/elenchus-go/debate/internal/canonical"
@@ -143,6 +144,31 @@ func (v view) takesPart(name string) bool {
 		return true
 	}
 	return slices.ContainsFunc(v.seenBy(name), func(s statement) bool { return s.answer != "" && s.answer != own })
+}
+
+// voters returns the steps of the agents who take part in the round: one for each sample.
+func (v view) voters(r *protocol.Record) (keys []transcript.Key) {
+	for _, name := range r.ParticipantNames() {
+		if !v.takesPart(name) {
+			continue
+		}
+		for _, sample := range v.p.targets() {
+			keys = append(keys, transcript.Key{Actor: name, Target: sample})
+		}
+	}
+	return keys
+}
+
+// targets returns the targets of an agent's steps in a round: the numbers of its samples, or an empty one if it answers once.
+func (p Protocol) targets() []string {
+	if p.Samples <= 1 {
+		return []string{""}
+	}
+	list := make([]string, p.Samples)
+	for i := range p.Samples {
+		list[i] = strconv.Itoa(i + 1)
+	}
+	return list
 }
 
 // groups lists the agents that an agent sees, and itself: one line for each answer, the most frequent first.

@@ -114,7 +114,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 				Samples: 2, Decision: vote.Judge, Unanimity: vote.Stop, Topology: vote.Ring, Agreement: new(0.5), Grouped: true, Filter: new(0.5), Conditional: true,
 			},
 			"a j*",
-			samplesTakeNo("decision", "unanimity", "topology", "agreement", "grouped", "filter", "conditional"),
+			samplesTakeNo("agreement", "conditional", "decision", "filter", "grouped", "topology", "unanimity"),
 		},
 		{"a judge of samples", vote.Protocol{Samples: 2}, "a j*", []string{`judges: "j" has no task, the samples decide`}},
 		{"two groups of two", vote.Protocol{Topology: vote.Groups}, "a b c d", nil},
