@@ -44,7 +44,7 @@ func TestWordsStartNoDebate(t *testing.T) {
 		{"export_all"},
 		{"v2"},
 	} {
-		code, stdout, stderr := execute(t, env, args...)
+		code, stdout, stderr := start(t, env, args...)
 		require.NotContains(t, stderr, "round 1")
 		if args[0] == "help" {
 			require.Equal(t, 0, code)
@@ -57,53 +57,53 @@ func TestWordsStartNoDebate(t *testing.T) {
 	require.Zero(t, calls.Load())
 	require.False(t, fileExists("d.db"))
 
-	code, stdout, stderr := execute(t, env, "--protocol", "skeptic", "--rounds", "1", "--", "Privacy")
+	code, stdout, stderr := start(t, env, "--protocol", "skeptic", "--rounds", "1", "--", "Privacy")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, "Yes.\n", stdout)
 }
 
 func TestADebateIsExportedDeletedAndImported(t *testing.T) {
 	folder(t)
-	code, _, stderr := execute(t, environment(), held...)
+	code, _, stderr := start(t, environment(), held...)
 	require.Equal(t, 0, code, stderr)
 	id := saved(t, stderr)
-	_, shown, _ := execute(t, environment(), "show", id, "--store", "kept/d.db")
+	_, shown, _ := start(t, environment(), "show", id, "--store", "kept/d.db")
 	require.Contains(t, shown, "== round 1 ==")
 
-	code, _, stderr = execute(t, environment(), "export", id, "--store", "kept/d.db", "--output", "moved/d.json")
+	code, _, stderr = start(t, environment(), "export", id, "--store", "kept/d.db", "--output", "moved/d.json")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, "debate "+id+" written to moved/d.json\n", stderr)
-	code, stdout, _ := execute(t, environment(), "export", id, "--store", "kept/d.db")
+	code, stdout, _ := start(t, environment(), "export", id, "--store", "kept/d.db")
 	require.Equal(t, 0, code)
 	require.Equal(t, contents(t, "moved/d.json"), stdout)
 
-	code, _, stderr = execute(t, environment(), "import", "moved/d.json", "--store", "kept/d.db")
+	code, _, stderr = start(t, environment(), "import", "moved/d.json", "--store", "kept/d.db")
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "the id is taken")
 
-	code, _, stderr = execute(t, environment(), "delete", id, "--store", "kept/d.db")
+	code, _, stderr = start(t, environment(), "delete", id, "--store", "kept/d.db")
 	require.Equal(t, 2, code)
 	require.Equal(t, "debate: delete debate "+id+": Delete debate "+id+" (completed, "+topic+")? Use --yes to answer yes\n", stderr)
-	code, stdout, stderr = execute(t, environment(), "delete", id, "--store", "kept/d.db", "--yes")
+	code, stdout, stderr = start(t, environment(), "delete", id, "--store", "kept/d.db", "--yes")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, id+" deleted\n", stdout)
 	for _, command := range []string{"show", "export", "delete"} {
-		code, _, stderr = execute(t, environment(), command, id, "--store", "kept/d.db")
+		code, _, stderr = start(t, environment(), command, id, "--store", "kept/d.db")
 		require.Equal(t, 2, code)
 		require.Contains(t, stderr, "no such debate in kept/d.db", command)
 	}
 
-	code, stdout, stderr = execute(t, environment(), "import", "moved/d.json", "--store", "new/e.db")
+	code, stdout, stderr = start(t, environment(), "import", "moved/d.json", "--store", "new/e.db")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, id+" imported into new/e.db\n", stdout)
-	_, again, _ := execute(t, environment(), "show", id, "--store", "new/e.db")
+	_, again, _ := start(t, environment(), "show", id, "--store", "new/e.db")
 	require.Equal(t, shown, again)
 
 	require.NoError(t, os.WriteFile("bad.json", []byte("{"), 0o600))
-	code, _, stderr = execute(t, environment(), "import", "bad.json", "--store", "new/e.db")
+	code, _, stderr = start(t, environment(), "import", "bad.json", "--store", "new/e.db")
 	require.Equal(t, exitInput, code)
 	require.Contains(t, stderr, "import debate: read bad.json: ")
-	code, _, stderr = execute(t, environment(), "import", "no.json", "--store", "new/e.db")
+	code, _, stderr = start(t, environment(), "import", "no.json", "--store", "new/e.db")
 	require.Equal(t, 2, code, stderr)
 }
 
@@ -137,7 +137,7 @@ func TestFiltersSelectDebates(t *testing.T) {
 	plain := saved(t, stderr)
 
 	list := func(args ...string) (ids []string) {
-		code, stdout, stderr := execute(t, environment(), append([]string{"list", "--store", "kept/d.db"}, args...)...)
+		code, stdout, stderr := start(t, environment(), append([]string{"list", "--store", "kept/d.db"}, args...)...)
 		require.Equal(t, 0, code, stderr)
 		for _, line := range strings.Split(strings.TrimSpace(stdout), "\n")[1:] {
 			ids = append(ids, strings.Fields(line)[0])
@@ -157,14 +157,14 @@ func TestFiltersSelectDebates(t *testing.T) {
 	require.Empty(t, list("--updated-before", "2026-01-31T12:00:00Z"))
 
 	count := func(args ...string) string {
-		_, stdout, _ := execute(t, environment(), append([]string{"list", "--count", "--store", "kept/d.db"}, args...)...)
+		_, stdout, _ := start(t, environment(), append([]string{"list", "--count", "--store", "kept/d.db"}, args...)...)
 		return stdout
 	}
 	require.Equal(t, "debates: 3 (completed 2, error 1)\n", count())
 	require.Equal(t, "debates: 0\n", count("--state", "paused"))
 	require.JSONEq(t, `{"error": 1}`, count("--json", "--failure", "invalid_request"))
 	sums := func(args ...string) string {
-		_, stdout, _ := execute(t, environment(), append([]string{"list", "--by", "team", "--store", "kept/d.db"}, args...)...)
+		_, stdout, _ := start(t, environment(), append([]string{"list", "--by", "team", "--store", "kept/d.db"}, args...)...)
 		return stdout
 	}
 	lines := strings.Split(sums(), "\n")
@@ -183,19 +183,19 @@ func TestFiltersSelectDebates(t *testing.T) {
 		"--outcome won":     "--outcome won is unknown, use one of judge_decided, ",
 		"--label team":      "--label team, want NAME=VALUE",
 	} {
-		code, _, stderr := execute(t, environment(), append([]string{"list", "--store", "kept/d.db"}, strings.Fields(args)...)...)
+		code, _, stderr := start(t, environment(), append([]string{"list", "--store", "kept/d.db"}, strings.Fields(args)...)...)
 		require.Equal(t, 2, code)
 		require.Contains(t, stderr, says)
 	}
 
-	code, _, stderr := execute(t, environment(), "delete", "--state", "completed", "--store", "kept/d.db")
+	code, _, stderr := start(t, environment(), "delete", "--state", "completed", "--store", "kept/d.db")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "Delete debates: 2 (completed 2)? Use --yes to answer yes")
-	code, stdout, stderr := execute(t, environment(), "delete", "--label", "team=blue", "--store", "kept/d.db", "--yes")
+	code, stdout, stderr := start(t, environment(), "delete", "--label", "team=blue", "--store", "kept/d.db", "--yes")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, "debates deleted: 1\n", stdout)
 	require.Equal(t, "debates: 2 (completed 1, error 1)\n", count())
-	_, _, _ = execute(t, environment(), "delete", "--updated-since", "1h", "--store", "kept/d.db", "--yes")
+	_, _, _ = start(t, environment(), "delete", "--updated-since", "1h", "--store", "kept/d.db", "--yes")
 	require.Equal(t, "debates: 0\n", count())
 }
 
@@ -215,7 +215,7 @@ func TestDatabasesArePrivate(t *testing.T) {
 		}
 		return "Yes."
 	})
-	code, _, stderr := execute(t, env, held...)
+	code, _, stderr := start(t, env, held...)
 	require.Equal(t, 0, code, stderr)
 	require.GreaterOrEqual(t, len(modes), 2, "the write-ahead log is a file too")
 	for path, mode := range modes {
@@ -223,9 +223,9 @@ func TestDatabasesArePrivate(t *testing.T) {
 	}
 
 	require.NoError(t, os.Chmod("kept/d.db", 0o644)) //nolint:gosec // the mode is what is tested
-	_, _, stderr = execute(t, env, "list", "--store", "kept/d.db")
+	_, _, stderr = start(t, env, "list", "--store", "kept/d.db")
 	require.Equal(t, "warning: other users could access kept/d.db; its mode is 0600 now\n", stderr)
-	_, _, stderr = execute(t, env, "list", "--store", "kept/d.db")
+	_, _, stderr = start(t, env, "list", "--store", "kept/d.db")
 	require.Empty(t, stderr)
 }
 
@@ -259,11 +259,11 @@ func TestAChangedModelIsConfirmed(t *testing.T) {
 		}
 		return env(name)
 	}
-	code, _, stderr := execute(t, env, held...)
+	code, _, stderr := start(t, env, held...)
 	require.Equal(t, 3, code, stderr)
 	id := saved(t, stderr)
 
-	code, stdout, stderr := execute(t, other, "retry", id, "--store", "kept/d.db")
+	code, stdout, stderr := start(t, other, "retry", id, "--store", "kept/d.db")
 	require.Equal(t, 2, code, stderr)
 	require.Empty(t, stdout)
 	for _, name := range []string{"Proposer", "Skeptic", "Synthesizer"} {
@@ -276,7 +276,7 @@ func TestAChangedModelIsConfirmed(t *testing.T) {
 	require.Equal(t, "error", string(heads(t)[0].State), "nothing has changed")
 	require.Len(t, models(), 3)
 
-	code, _, stderr = execute(t, other, "retry", id, "--store", "kept/d.db", "--yes")
+	code, _, stderr = start(t, other, "retry", id, "--store", "kept/d.db", "--yes")
 	require.Equal(t, 0, code, stderr)
 	require.Len(t, models(), 12)
 	for _, model := range models() {
@@ -295,9 +295,9 @@ func TestAConfiguredModelIsNoChange(t *testing.T) {
 		}
 		return echo(prompt)
 	})
-	code, _, stderr := execute(t, env, topic, "--config", "c.json", "--store", "kept/d.db")
+	code, _, stderr := start(t, env, topic, "--config", "c.json", "--store", "kept/d.db")
 	require.Equal(t, 3, code, stderr)
-	code, _, stderr = execute(t, env, "retry", saved(t, stderr), "--config", "c.json", "--store", "kept/d.db")
+	code, _, stderr = start(t, env, "retry", saved(t, stderr), "--config", "c.json", "--store", "kept/d.db")
 	require.Equal(t, 0, code, stderr)
 	require.NotContains(t, stderr, "as stored")
 }
@@ -344,15 +344,15 @@ func TestPromptsAreReplaced(t *testing.T) {
 		}
 		return "So."
 	})
-	code, _, stderr := execute(t, env, append([]string{"--prompts", "mine", "--rounds", "3"}, held...)...)
+	code, _, stderr := start(t, env, append([]string{"--prompts", "mine", "--rounds", "3"}, held...)...)
 	require.Equal(t, 3, code, stderr)
 	require.EqualValues(t, 2, mine.Load())
 	id := saved(t, stderr)
 	require.NoError(t, os.Rename("mine", "moved"))
-	code, _, stderr = execute(t, env, "retry", id, "--store", "kept/d.db")
+	code, _, stderr = start(t, env, "retry", id, "--store", "kept/d.db")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "read prompts: open ")
-	code, _, stderr = execute(t, env, "retry", id, "--store", "kept/d.db", "--prompts", "moved")
+	code, _, stderr = start(t, env, "retry", id, "--store", "kept/d.db", "--prompts", "moved")
 	require.Equal(t, 0, code, stderr)
 	require.EqualValues(t, 3, mine.Load(), fmt.Sprint(stderr))
 }

@@ -1,8 +1,9 @@
 package archive_test
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -40,36 +41,63 @@ type checked struct {
 	Scores  judge.Scores `json:"scores"`
 }
 
-// check runs the checker in Node, which reads records without the library.
-func check(t *testing.T, record []byte, keys ...string) (c checked, ok bool) {
+// check runs the checker in Node, which reads records without the library, on several records. It returns what the checker has found in
+// each, or nil where it says that something is wrong.
+func check(t *testing.T, records [][]byte, keys ...string) (found []*checked) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("no Node: install version 20 or newer to run check.mjs")
 	}
-	file := filepath.Join(t.TempDir(), "record")
-	require.NoError(t, os.WriteFile(file, record, 0o600))
-	out, err := exec.CommandContext(t.Context(), "node", append([]string{"check.mjs", file}, keys...)...).Output()
-	if failed, refused := errors.AsType[*exec.ExitError](err); refused {
-		require.Contains(t, string(failed.Stderr), "wrong: ", "%s", failed.Stderr)
-		return c, false
+	dir := t.TempDir()
+	var runs [][]string // the arguments of each run of the checker
+	for i, record := range records {
+		file := filepath.Join(dir, fmt.Sprint(i))
+		require.NoError(t, os.WriteFile(file, record, 0o600))
+		runs = append(runs, append([]string{file}, keys...))
 	}
+	input, err := json.Marshal(runs)
 	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(out, &c))
-	return c, true
+	c := exec.CommandContext(t.Context(), "node", "testdata/runs.mjs", "check.mjs")
+	c.Stdin, c.Stderr = bytes.NewReader(input), os.Stderr
+	out, err := c.Output()
+	require.NoError(t, err)
+	var ended []struct {
+		Code       int
+		Said, Errs string
+	}
+	require.NoError(t, json.Unmarshal(out, &ended))
+	require.Len(t, ended, len(records))
+	for _, e := range ended {
+		if e.Code != 0 {
+			require.Contains(t, e.Errs, "wrong: ")
+			found = append(found, nil)
+			continue
+		}
+		var is checked
+		require.NoError(t, json.Unmarshal([]byte(e.Said), &is), "%s", e.Errs)
+		found = append(found, &is)
+	}
+	return found
 }
 
 func TestTheCheckerInNodeAgrees(t *testing.T) {
 	signer, verifier, public := debatetest.Keys(t, "example.org/debates")
 	exports := forgedtest.Exports(t)
-	for _, name := range slices.Sorted(maps.Keys(exports)) {
+	names := slices.Sorted(maps.Keys(exports))
+	var verified []*archive.Report
+	var records [][]byte
+	for _, name := range names {
 		f := recordOf(t, exports[name])
 		if name != "panel" {
 			require.NoError(t, f.Sign(signer))
 		}
 		r, err := archive.Verify(t.Context(), f, debate.Options{}, verifier)
 		require.NoError(t, err)
-		c, ok := check(t, text(t, f), public)
-		require.True(t, ok, name)
+		verified, records = append(verified, r), append(records, text(t, f))
+	}
+	for i, c := range check(t, records, public) {
+		name, r := names[i], verified[i]
+		require.NotNil(t, c, name)
 		require.Equal(t, r.Head, c.Head, name)
 		require.Equal(t, r.Entries, c.Entries, name)
 		require.Equal(t, r.Verdict == archive.Signed, c.Signed == c.Entries, name)
@@ -98,6 +126,9 @@ func TestTheCheckerInNodeCombinesAJury(t *testing.T) {
 		}
 		return scripted.Reply{Text: reply}
 	}}
+	var records [][]byte
+	var winners []string
+	var scores []judge.Scores
 	for range 8 {
 		s := store.Memory()
 		e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": model}, Store: s, Signer: signer})
@@ -110,13 +141,16 @@ func TestTheCheckerInNodeCombinesAJury(t *testing.T) {
 		r, err := archive.Verify(t.Context(), again(t, f), debate.Options{}, verifier)
 		require.NoError(t, err)
 		require.Equal(t, archive.Signed, r.Verdict, r.Reason)
-		is, ok := check(t, text(t, f), public)
-		require.True(t, ok)
-		require.Equal(t, is.Entries, is.Signed)
 		joint, err := panel.DecodeAnswer(r.Answer)
 		require.NoError(t, err)
-		require.Equal(t, joint.Value.Winner, is.Winner)
-		require.Equal(t, scoresOf(t, debatetest.Result(t, d)), is.Scores)
+		records, winners = append(records, text(t, f)), append(winners, joint.Value.Winner)
+		scores = append(scores, scoresOf(t, debatetest.Result(t, d)))
+	}
+	for i, is := range check(t, records, public) {
+		require.NotNil(t, is)
+		require.Equal(t, is.Entries, is.Signed)
+		require.Equal(t, winners[i], is.Winner)
+		require.Equal(t, scores[i], is.Scores)
 	}
 }
 
@@ -143,12 +177,15 @@ func TestTheCheckerInNodeFindsDamages(t *testing.T) {
 	f := recordOf(t, forgedtest.Exports(t)["panel"])
 	require.NoError(t, f.Sign(signer))
 	record := text(t, f)
+	var changes []string
+	var records [][]byte
 	for range 40 {
 		c := mutate(pick, record)
-		if string(c.record) == string(record) {
-			continue
+		if string(c.record) != string(record) {
+			changes, records = append(changes, c.what), append(records, c.record)
 		}
-		_, ok := check(t, c.record)
-		require.False(t, ok, c.what)
+	}
+	for i, found := range check(t, records) {
+		require.Nil(t, found, changes[i])
 	}
 }

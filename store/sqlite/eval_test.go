@@ -224,7 +224,7 @@ func checkNotes(t *testing.T, path string) (calls int) {
 
 // An evaluation keeps at most 1 kB for each run, beside its tasks, also with many judges. DEBATE_EVAL_TASKS sets the number of tasks.
 func TestMemoryOfEvaluations(t *testing.T) {
-	few, many := 400, 800 // many where the memory is close to the limit, so that what does not grow counts little
+	few, many := 200, 300 // with five judges, a run takes a larger part of its limit
 	if text := os.Getenv("DEBATE_EVAL_TASKS"); text != "" {
 		_, err := fmt.Sscan(text, &many)
 		require.NoError(t, err)

@@ -235,7 +235,7 @@ func (s *shell) prepare(t *testing.T) {
 		s.ids[state] = m[1] + m[2]
 	}
 	const start = `debate --model openai/gpt-5-mini --prices prices.json --background law.md "Should cities ban private cars?" `
-	begin("completed", start)
+	begin("completed", start+"--rounds 2") // seven turns, because documents name the seventh
 	begin("paused", `debate fork `+s.ids["completed"]+` --at 4 --paused`)
 	begin("to cancel", `debate fork `+s.ids["completed"]+` --at 4 --paused`)
 	begin("Ada", start+"--me Ada")
