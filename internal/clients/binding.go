@@ -20,9 +20,6 @@ const (
 	Documents = "documents"
 )
 
-// builtInRetriever retrieves for debates that configure no other retriever.
-var builtInRetriever = retrieval.TemplateRetriever()
-
 // Providers maps names to the providers of an engine.
 type Providers map[string]providers.Provider
 
@@ -33,7 +30,7 @@ func (list Providers) Bind(name string) (string, providers.Provider, error) {
 	}
 	switch name {
 	case Templates:
-		return name, builtInRetriever, nil
+		return name, retrieval.TemplateRetriever(), nil
 	case actor.Human:
 		return name, Person{}, nil
 	}

@@ -22,26 +22,39 @@ import (
 	"github.com/elenchus-go/debate/protocol/vote"
 )
 
+// presets lists the protocols of the library by name, so that no protocol is asked for its name. The default one comes first.
+var presets = []preset{
+	{"panel/1", panel.Protocol{}},
+	{"skeptic/1", skeptic.Protocol{}},
+	{"refine/1", refine.Protocol{}},
+	{"arbitration/1", arbitration.Protocol{}},
+	{"procon/1", procon.Protocol{}},
+	{"vote/1", vote.Protocol{}},
+	{"council/1", council.Protocol{}},
+	{"mad/1", mad.Protocol{}},
+	{"review/1", review.Protocol{}},
+	{"pairwise/1", pairwise.Protocol{}},
+	{"oversight/1", oversight.Protocol{}},
+}
+
+// preset is a protocol of the library with its name.
+type preset struct {
+	name string
+	protocol.Protocol
+}
+
 // All returns the protocols of the library.
 func All() []protocol.Protocol {
-	return []protocol.Protocol{
-		panel.Protocol{},
-		skeptic.Protocol{},
-		refine.Protocol{},
-		arbitration.Protocol{},
-		procon.Protocol{},
-		vote.Protocol{},
-		council.Protocol{},
-		mad.Protocol{},
-		review.Protocol{},
-		pairwise.Protocol{},
-		oversight.Protocol{},
+	list := make([]protocol.Protocol, len(presets))
+	for i, p := range presets {
+		list[i] = p.Protocol
 	}
+	return list
 }
 
 // Has reports whether a protocol is one of the library.
 func Has(p protocol.Protocol) bool {
-	return slices.ContainsFunc(All(), func(own protocol.Protocol) bool { return reflect.TypeOf(own) == reflect.TypeOf(p) })
+	return slices.ContainsFunc(presets, func(own preset) bool { return reflect.TypeOf(own.Protocol) == reflect.TypeOf(p) })
 }
 
 // Contracts returns the contracts of all replies that these protocols and the engine ask for.

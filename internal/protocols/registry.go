@@ -36,10 +36,14 @@ type Registry struct {
 	given map[string]protocol.Protocol // by debate: protocols that hold more than data
 }
 
-// NewRegistry returns a registry of protocols. A later one replaces an earlier one with the same name.
-func NewRegistry(list ...protocol.Protocol) *Registry {
+// NewRegistry returns a registry of the protocols of the library and of others. A later one replaces an earlier one with the same
+// name.
+func NewRegistry(others ...protocol.Protocol) *Registry {
 	r := &Registry{known: map[string]protocol.Protocol{}, given: map[string]protocol.Protocol{}}
-	for _, p := range list {
+	for _, p := range presets {
+		r.known[p.name] = p.Protocol
+	}
+	for _, p := range others {
 		r.known[p.Name()] = p
 	}
 	return r

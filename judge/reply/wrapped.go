@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -167,7 +168,7 @@ func (f *finder) searchText(text string) {
 }
 
 // formWords are words in the keys of objects that show what a reply looks like, or are a reply that is not meant.
-var formWords = func() map[string]bool {
+var formWords = sync.OnceValue(func() map[string]bool {
 	known := map[string]bool{}
 	for w := range strings.FieldsSeq(`alternative alternatives counterexample default defaults draft drafts example examples expected
 		format hypothetical incorrect instruction instructions invalid outline placeholder previous prompt question reasoning rejected
@@ -175,11 +176,11 @@ var formWords = func() map[string]bool {
 		known[w] = true
 	}
 	return known
-}()
+})
 
 // showsForm reports whether an object below a key is no reply, such as that of "example", "response_format" or "jsonSchema".
 func showsForm(key string) bool {
-	return slices.ContainsFunc(wordsOf(key), func(w string) bool { return formWords[w] })
+	return slices.ContainsFunc(wordsOf(key), func(w string) bool { return formWords()[w] })
 }
 
 // wordsOf returns the words of a key in lower case. A capital letter after a small one begins a word.
