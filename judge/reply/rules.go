@@ -22,7 +22,7 @@ func (c *Contract) rulesOf(violations []string, text string) (rules []string) {
 		}
 		rule = strings.TrimSuffix(quoted.ReplaceAllString(rule, "…"), "...")
 		for _, word := range words.FindAllString(rule, -1) {
-			if w := strings.ToLower(word); !ownWords()[w] && strings.Contains(text, w) && !c.schemas().known.hasField(word) {
+			if w := strings.ToLower(word); !ownWords()[w] && strings.Contains(text, w) && !c.reading().known.hasField(word) {
 				rule = "the value is not valid"
 				break
 			}
@@ -72,7 +72,7 @@ func (c *Contract) fieldsOf(path string) string {
 	}
 	parts := strings.Split(strings.TrimSuffix(path, ": "), "/")
 	for i, part := range parts[1:] {
-		if _, err := strconv.Atoi(part); err != nil && !c.schemas().known.hasField(part) {
+		if _, err := strconv.Atoi(part); err != nil && !c.reading().known.hasField(part) {
 			parts[i+1] = "*"
 		}
 	}

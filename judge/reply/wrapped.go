@@ -11,7 +11,7 @@ import (
 // unwrapRepaired returns the object inside objects that have one property each, which is not known, and its location. What was
 // repaired may be misread, so nothing else around a reply is accepted.
 func (c *Contract) unwrapRepaired(value map[string]any) (inner map[string]any, outer string) {
-	for len(value) == 1 && !c.schemas().known.hasKnown(value) {
+	for len(value) == 1 && !c.reading().known.hasKnown(value) {
 		for key, only := range value {
 			object, ok := only.(map[string]any)
 			if !ok || showsForm(key) {
@@ -87,7 +87,7 @@ func (f *finder) searchFields(value map[string]any) {
 // hasField reports whether an object has a known property, perhaps misspelled, that is no further object around a reply.
 func (c *Contract) hasField(object map[string]any) bool {
 	for key, value := range object {
-		if c.schemas().known.isField(key) && !c.isFurther(key, value) {
+		if c.reading().known.isField(key) && !c.isFurther(key, value) {
 			return true
 		}
 	}
@@ -121,13 +121,13 @@ func (c *Contract) isFurther(key string, value any) bool {
 func (c *Contract) hasKind(key, kind string) bool {
 	s := c.schemas()
 	has := func(name string) bool {
-		return slices.Contains(s.validator.Properties[name].Types, kind) || kind == "object" && s.layout.fields[name].entries != nil
+		return slices.Contains(s.validator.Properties[name].Types, kind) || kind == "object" && s.reading().layout.fields[name].entries != nil
 	}
-	if _, known := s.known[key]; known {
+	if _, known := s.reading().known[key]; known {
 		return has(key)
 	}
 	normal := normalizeName(key)
-	for name, field := range s.known {
+	for name, field := range s.reading().known {
 		if (normal == field.normal || isTypo(normal, field.normal)) && has(name) {
 			return true
 		}
@@ -138,8 +138,8 @@ func (c *Contract) hasKind(key, kind string) bool {
 // misspells reports whether an object has a misspelled field.
 func (c *Contract) misspells(object map[string]any) bool {
 	for key, value := range object {
-		_, known := c.schemas().known[key]
-		if !known && c.schemas().known.isField(key) && !c.isFurther(key, value) {
+		_, known := c.reading().known[key]
+		if !known && c.reading().known.isField(key) && !c.isFurther(key, value) {
 			return true
 		}
 	}
@@ -151,7 +151,7 @@ func (f *finder) searchText(text string) {
 	if f.texts == maxUnwraps || !strings.Contains(text, "{") {
 		return
 	}
-	text, err := unwrapReply(text, f.contract.schemas().known)
+	text, err := unwrapReply(text, f.contract.reading().known)
 	text = stripCodeFence(text)
 	if err != nil || !isObject(text) {
 		return
@@ -162,7 +162,7 @@ func (f *finder) searchText(text string) {
 		f.texts++
 		f.search(value)
 		f.texts--
-	case f.contract.schemas().keys.startsObject(text):
+	case f.contract.reading().keys.startsObject(text):
 		f.found = append(f.found, object{outer: f.at.String(), err: err})
 	}
 }
