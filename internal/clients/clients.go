@@ -241,7 +241,7 @@ func (list Providers) Bind(name string) (string, providers.Provider, error) {
 	}
 	switch name {
 	case Templates:
-		return name, retrieval.TemplateRetriever(), nil
+		return name, builtInTemplates{}, nil
 	case actor.Human:
 		return name, Person{}, nil
 	}
@@ -258,6 +258,14 @@ func (list Providers) Bind(name string) (string, providers.Provider, error) {
 		return "", nil, fmt.Errorf("it is empty, use one of %s", strings.Join(known, ", "))
 	}
 	return "", nil, fmt.Errorf("%q is unknown, use one of %s", name, strings.Join(known, ", "))
+}
+
+// builtInTemplates retrieves reasoning templates. It reads them when it is first asked.
+type builtInTemplates struct{}
+
+// Generate implements providers.Provider.
+func (builtInTemplates) Generate(ctx context.Context, r providers.Request) (providers.Response, error) {
+	return retrieval.TemplateRetriever().Generate(ctx, r)
 }
 
 // Identify returns the name of the provider that a possibly empty name refers to, and whether a person gives its
