@@ -172,12 +172,8 @@ func (r *Run) accept(resp *providers.Response) (transcript.Next, error) {
 	if r.query.askedAgain || r.query.capRaised || r.query.model.Request.AvoidRepetition {
 		r.draft.flag(transcript.Reasked)
 	}
-	switch resp.FinishReason {
-	case providers.Length, providers.WindowFull:
-		r.draft.flag(transcript.Truncated)
-	case providers.ContentFilter:
-		r.draft.flag(transcript.Filtered)
-	case providers.Stop, providers.ToolCalls:
+	if f := endFlags[resp.FinishReason]; f != "" {
+		r.draft.flag(f)
 	}
 	if r.Plan.Contract != nil {
 		return r.structured(resp)
@@ -189,6 +185,13 @@ func (r *Run) accept(resp *providers.Response) (transcript.Next, error) {
 	text = r.Plan.Pseudonyms.Reveal(text)
 	r.setReply(text, nil)
 	return "", nil
+}
+
+// endFlags are the flags of a turn whose reply ended early.
+var endFlags = map[providers.FinishReason]transcript.Flag{
+	providers.Length:        transcript.Truncated,
+	providers.WindowFull:    transcript.Truncated,
+	providers.ContentFilter: transcript.Filtered,
 }
 
 // setReply sets the reply of the turn, with a flag if its text looks as if a template had left something in it.
@@ -207,9 +210,6 @@ func (r *Run) emptyReply(e *providers.Error) (transcript.Next, error) {
 // keepReasoning records the reasoning of an accepted reply. Opaque reasoning goes back only to participants, whose prompts
 // use the same names in each round. It returns the warnings of the reply.
 func (r *Run) keepReasoning(resp *providers.Response) []string {
-	if slices.Contains(r.draft.Flags, transcript.Defaulted) {
-		return resp.Warnings
-	}
 	if r.Plan.Private {
 		return nil
 	}

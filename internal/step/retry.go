@@ -30,7 +30,10 @@ func (r *Run) follow(e *providers.Error) (failed *providers.Error, wait time.Dur
 		if next == transcript.NextShortened {
 			failed = e
 		}
-		next, wait = r.prepare(next, failed, c)
+		wait = 0
+		if prepare := preparations[next]; prepare != nil {
+			next, wait = prepare(r, failed, c)
+		}
 		if wait >= 0 || next == transcript.NextGivenUp {
 			r.draft.note(next)
 			break
@@ -39,29 +42,36 @@ func (r *Run) follow(e *providers.Error) (failed *providers.Error, wait time.Dur
 	return failed, wait
 }
 
-// prepare prepares what may follow a failed attempt. It returns what follows, and the wait before it, which is negative if nothing
-// can be prepared.
-func (r *Run) prepare(next transcript.Next, e *providers.Error, c *course) (transcript.Next, time.Duration) {
-	done := true
-	switch next {
-	case transcript.NextShortened:
-		next, done = r.shorten(c.number)
-	case transcript.NextReasoningDropped:
-		done = r.query.dropReasoning()
-	case transcript.NextSubstitute:
-		done = r.substitute()
-	case transcript.NextRetried:
-		return next, r.retry(e, c.failuresOf(e.Kind, r.attempts.recovered)+1)
-	case transcript.NextWaited:
-		return next, r.waitForService(e)
-	case transcript.NextGivenUp:
-		done = false
-	default: // the request was prepared when the reply was read
+// preparations say how a step prepares what may follow a failed attempt. They return what follows, and the wait before it, which is
+// negative if nothing can be prepared. What they lack was prepared when the reply was read.
+var preparations = map[transcript.Next]func(r *Run, e *providers.Error, c *course) (transcript.Next, time.Duration){
+	transcript.NextShortened: func(r *Run, _ *providers.Error, c *course) (transcript.Next, time.Duration) {
+		next, done := r.shorten(c.number)
+		return next, atOnce(done)
+	},
+	transcript.NextReasoningDropped: func(r *Run, _ *providers.Error, _ *course) (transcript.Next, time.Duration) {
+		return transcript.NextReasoningDropped, atOnce(r.query.dropReasoning())
+	},
+	transcript.NextSubstitute: func(r *Run, _ *providers.Error, _ *course) (transcript.Next, time.Duration) {
+		return transcript.NextSubstitute, atOnce(r.substitute())
+	},
+	transcript.NextRetried: func(r *Run, e *providers.Error, c *course) (transcript.Next, time.Duration) {
+		return transcript.NextRetried, r.retry(e, c.failuresOf(e.Kind, r.attempts.recovered)+1)
+	},
+	transcript.NextWaited: func(r *Run, e *providers.Error, _ *course) (transcript.Next, time.Duration) {
+		return transcript.NextWaited, r.waitForService(e)
+	},
+	transcript.NextGivenUp: func(*Run, *providers.Error, *course) (transcript.Next, time.Duration) {
+		return transcript.NextGivenUp, -1
+	},
+}
+
+// atOnce returns no wait if something is done, otherwise a negative one.
+func atOnce(done bool) time.Duration {
+	if done {
+		return 0
 	}
-	if !done {
-		return next, -1
-	}
-	return next, 0
+	return -1
 }
 
 // retry returns the wait before the same request is sent again after the nth failure of a kind. It is negative if there is no time
