@@ -2,9 +2,7 @@ package judge
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -249,8 +247,3 @@ func (r Rubric) weightedMean(marks []CriterionScore) (total float64) {
 	}
 	return roundToHundredths(total)
 }
-
-// formatNumber formats a number with at most one decimal.
-func formatNumber(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) }
-
-func roundToHundredths(f float64) float64 { return math.Round(100*f) / 100 }

@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"math"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -46,3 +48,8 @@ func endsSentence(text string) bool {
 	last, _ := utf8.DecodeLastRuneInString(text)
 	return unicode.In(last, unicode.Sentence_Terminal, unicode.Terminal_Punctuation) || last == '\u2026'
 }
+
+// formatNumber formats a number with at most one decimal.
+func formatNumber(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) }
+
+func roundToHundredths(f float64) float64 { return math.Round(100*f) / 100 }

@@ -18,6 +18,8 @@ type course struct {
 	shortened bool                        // the prompt of the model in use was shortened
 	raised    bool                        // the token limit of the model in use was raised
 	doubted   bool                        // the model was asked to reconsider its reply
+
+	summarized bool // the prompt was shortened with a summary, which follows the last attempt
 }
 
 // An outcome holds what is known of an attempt that has failed.

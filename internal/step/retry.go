@@ -32,7 +32,10 @@ func (r *Run) follow(e *providers.Error) (failed *providers.Error, wait time.Dur
 		}
 		wait = 0
 		if prepare := preparations[next]; prepare != nil {
-			next, wait = prepare(r, failed, c)
+			wait = prepare(r, failed, c)
+		}
+		if c.summarized {
+			next = transcript.NextSummarized
 		}
 		if wait >= 0 || next == transcript.NextGivenUp {
 			r.draft.note(next)
@@ -42,28 +45,19 @@ func (r *Run) follow(e *providers.Error) (failed *providers.Error, wait time.Dur
 	return failed, wait
 }
 
-// preparations say how a step prepares what may follow a failed attempt. They return what follows, and the wait before it, which is
-// negative if nothing can be prepared. What they lack was prepared when the reply was read.
-var preparations = map[transcript.Next]func(r *Run, e *providers.Error, c *course) (transcript.Next, time.Duration){
-	transcript.NextShortened: func(r *Run, _ *providers.Error, c *course) (transcript.Next, time.Duration) {
-		next, done := r.shorten(c.number)
-		return next, atOnce(done)
+// preparations say how a step prepares what may follow a failed attempt. They return the wait before it, which is negative if nothing
+// can be prepared. What they lack was prepared when the reply was read.
+var preparations = map[transcript.Next]func(r *Run, e *providers.Error, c *course) time.Duration{
+	transcript.NextShortened: (*Run).shorten,
+	transcript.NextReasoningDropped: func(r *Run, _ *providers.Error, _ *course) time.Duration {
+		return atOnce(r.query.dropReasoning())
 	},
-	transcript.NextReasoningDropped: func(r *Run, _ *providers.Error, _ *course) (transcript.Next, time.Duration) {
-		return transcript.NextReasoningDropped, atOnce(r.query.dropReasoning())
+	transcript.NextSubstitute: func(r *Run, _ *providers.Error, _ *course) time.Duration {
+		return atOnce(r.substitute())
 	},
-	transcript.NextSubstitute: func(r *Run, _ *providers.Error, _ *course) (transcript.Next, time.Duration) {
-		return transcript.NextSubstitute, atOnce(r.substitute())
-	},
-	transcript.NextRetried: func(r *Run, e *providers.Error, c *course) (transcript.Next, time.Duration) {
-		return transcript.NextRetried, r.retry(e, c.failuresOf(e.Kind, r.attempts.recovered)+1)
-	},
-	transcript.NextWaited: func(r *Run, e *providers.Error, _ *course) (transcript.Next, time.Duration) {
-		return transcript.NextWaited, r.waitForService(e)
-	},
-	transcript.NextGivenUp: func(*Run, *providers.Error, *course) (transcript.Next, time.Duration) {
-		return transcript.NextGivenUp, -1
-	},
+	transcript.NextRetried: (*Run).retry,
+	transcript.NextWaited:  (*Run).waitForService,
+	transcript.NextGivenUp: func(*Run, *providers.Error, *course) time.Duration { return -1 },
 }
 
 // atOnce returns no wait if something is done, otherwise a negative one.
@@ -74,10 +68,9 @@ func atOnce(done bool) time.Duration {
 	return -1
 }
 
-// retry returns the wait before the same request is sent again after the nth failure of a kind. It is negative if there is no time
-// for it.
-func (r *Run) retry(e *providers.Error, nth int) time.Duration {
-	again := backoff(e, nth)
+// retry returns the wait before the same request is sent again. It is negative if there is no time for it.
+func (r *Run) retry(e *providers.Error, c *course) time.Duration {
+	again := backoff(e, c.failuresOf(e.Kind, r.attempts.recovered)+1)
 	inTime := again < r.timeLeft() && (r.maxWait(e) == 0 || !r.exceedsTimeout(again))
 	if !inTime || !r.mayWaitFirst(again) {
 		return -1
@@ -105,18 +98,12 @@ func (r *Run) certain(e *providers.Error) *providers.Error {
 	return e
 }
 
-// shorten shortens the prompt after attempt n has failed; see query.shorten. It returns what follows the last attempt, which may be
-// one for a summary.
-func (r *Run) shorten(n int) (next transcript.Next, done bool) {
-	next = transcript.NextShortened
-	done = r.query.shorten(func() bool {
-		isSummarized := r.summarizeOldest(n)
-		if isSummarized {
-			next = transcript.NextSummarized
-		}
-		return isSummarized
-	})
-	return next, done
+// shorten shortens the prompt, perhaps with a summary; see query.shorten.
+func (r *Run) shorten(_ *providers.Error, c *course) time.Duration {
+	return atOnce(r.query.shorten(func() bool {
+		c.summarized = r.summarizeOldest(c.number)
+		return c.summarized
+	}))
 }
 
 // summarizeOldest replaces the older half of the history with a summary by the summarizer. The usage counts towards
@@ -179,7 +166,7 @@ func (r *Run) substitute() bool {
 
 // waitForService returns the wait for a rate limit that affects all participants, or for a provider that cannot be
 // reached: dropping one participant after the other would not help. It is negative if the step must not wait.
-func (r *Run) waitForService(e *providers.Error) time.Duration {
+func (r *Run) waitForService(e *providers.Error, _ *course) time.Duration {
 	most := r.maxWait(e)
 	if most == 0 {
 		return -1
