@@ -353,7 +353,17 @@ func (p *reporter) logAttempt(ctx context.Context, id string, ev TurnFailed) {
 	if !p.log.Enabled(ctx, slog.LevelWarn) {
 		return
 	}
-	attrs := p.with(ev.Message, "debate", id, "step", ev.Key.String(), "attempt", ev.Number, "kind", ev.Error)
+	attrs := p.with(
+		ev.Message,
+		"debate",
+		id,
+		"step",
+		ev.Key.String(),
+		"attempt",
+		ev.Number,
+		"kind",
+		ev.Error,
+	)
 	switch {
 	case ev.RetryIn < 0:
 		p.log.WarnContext(ctx, "attempt failed, no retry", attrs...)
@@ -387,7 +397,10 @@ func (p *reporter) logTool(ctx context.Context, s Step, call *tool.Record, err e
 // kind implements live.Kind.
 type kind struct{}
 
-func (kind) Seq(ev Event) (seq int64, live bool) { m := ev.Meta(); return m.Seq, m.Live }
+func (kind) Seq(ev Event) (seq int64, live bool) {
+	m := ev.Meta()
+	return m.Seq, m.Live
+}
 
 func (kind) Restamp(ev Event, seq int64) Event { return restamp(ev, seq) }
 
