@@ -227,7 +227,8 @@ func TestUnmarshalRefusesOtherProtocols(t *testing.T) {
 	require.ErrorContains(
 		t,
 		err,
-		`"mesh/1" is unknown, use one of arbitration/1, council/1, mad/1, oversight/1, pairwise/1, panel/1, procon/1, refine/1, review/1, skeptic/1, `+
+		`"mesh/1" is unknown, use one of arbitration/1, council/1, mad/1, oversight/1, pairwise/1, panel/1, procon/1, `+
+			`refine/1, review/1, skeptic/1, `+
 			`vote/1, or decode other protocols with Engine.ParseConfig`,
 	)
 }
