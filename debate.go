@@ -919,8 +919,7 @@ func (v *viewer) add(ev Event) error {
 			v.At(&r.Record, r.Parallel, final, r.next)
 		})
 	}
-	step, _ := stepOf(ev)
-	own := step.Actor == v.Seat
+	own := stepOf(ev).Actor == v.Seat
 	if !v.Wants(meta.Seq, meta.Live, own) {
 		return nil
 	}

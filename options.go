@@ -415,19 +415,18 @@ func (kind) Step(ev Event) (key transcript.Key, done bool) {
 	if t, ok := ev.(TurnDone); ok {
 		return t.Turn.Key, true
 	}
-	key, _ = stepOf(ev)
-	return key, false
+	return stepOf(ev), false
 }
 
-// stepOf returns the key of the step that a live event is about.
-func stepOf(ev Event) (k transcript.Key, ok bool) {
+// stepOf returns the key of the step that a live event is about. It is zero if there is none.
+func stepOf(ev Event) (k transcript.Key) {
 	switch ev := ev.(type) {
 	case TurnStarted:
-		return ev.Key, true
+		return ev.Key
 	case Chunk:
-		return ev.Key, true
+		return ev.Key
 	}
-	return k, false
+	return k
 }
 
 // Engine drives debates. One engine can drive many. It is safe for concurrent use.

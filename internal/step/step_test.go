@@ -96,8 +96,10 @@ func TestSteps(t *testing.T) {
 		"an invalid reply": {
 			replies: []scripted.Reply{{Text: "I cannot say."}, {Text: valid}},
 			change:  judging,
-			log: []string{"begin 1 p/m", "end: invalid_response", "failed: invalid_response, again",
-				"begin 2 p/m", "end"},
+			log: []string{
+				"begin 1 p/m", "end: invalid_response", "failed: invalid_response, again",
+				"begin 2 p/m", "end",
+			},
 			text: valid, flags: []transcript.Flag{transcript.Reasked}, calls: 7,
 		},
 		"an invalid reply again": {
