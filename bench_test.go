@@ -40,7 +40,10 @@ func benchSpeaker() *scripted.Provider {
 
 func benchJudge(b testing.TB) *scripted.Provider {
 	more := debatetest.Encode(b, debatetest.LongAssessment("Ada", "Bo"))
-	final := debatetest.Encode(b, judge.Verdict{Summary: "Both sides made their case, and neither answered the other's strongest point.", Quality: 50})
+	final := debatetest.Encode(
+		b,
+		judge.Verdict{Summary: "Both sides made their case, and neither answered the other's strongest point.", Quality: 50},
+	)
 	return &scripted.Provider{DiscardCalls: true, Func: func(r providers.Request) scripted.Reply {
 		if debatetest.AsksFor(r, "verdict") {
 			return scripted.Reply{Text: final, Chunks: benchChunks}
@@ -61,7 +64,13 @@ func BenchmarkScored(b *testing.B) {
 		Providers: map[string]providers.Provider{"m": benchSpeaker(), "j": scorer()},
 		Protocols: []protocol.Protocol{scored{}}, Contracts: []*reply.Contract{roundScoreContract},
 	}
-	compare(b, opts, scored{}, 2*benchRounds*benchChunks+benchRounds, func(b *testing.B) { bareLoop(b, benchSpeaker(), scorer(), false, decodeScore) })
+	compare(
+		b,
+		opts,
+		scored{},
+		2*benchRounds*benchChunks+benchRounds,
+		func(b *testing.B) { bareLoop(b, benchSpeaker(), scorer(), false, decodeScore) },
+	)
 }
 
 // BenchmarkJudged adds an assessment of each round, and a verdict. The bare loop validates both.

@@ -151,7 +151,10 @@ func affordsSummary(r *record, tokens int) bool {
 	if r.Cursor.Stage != transcript.Conclusion {
 		return true
 	}
-	most := worstCase(r, budget.Stage{Kind: transcript.Conclusion, Phases: []protocol.Phase{r.SummaryPhase()}})
+	most := worstCase(r, budget.Stage{
+		Kind:   transcript.Conclusion,
+		Phases: []protocol.Phase{r.SummaryPhase()},
+	})
 	most.Output += tokens - r.config.Summarizer.MaxTokens
 	a := accountOf(r)
 	return a.Ending(most).Outcome == ""
@@ -175,7 +178,10 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mos
 	if s.Phase != r.Cursor.Phase {
 		return most // the step is only planned
 	}
-	phase := protocol.Phase{Name: s.Phase, Steps: r.next()}
+	phase := protocol.Phase{
+		Name:  s.Phase,
+		Steps: r.next(),
+	}
 	for _, p := range r.phases(r.Cursor.Stage) {
 		if p.Name == s.Phase {
 			phase = p
@@ -186,7 +192,10 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mos
 		shared = r.tools.InPhase(s.Key)
 		hidden, show := r.HidePhase()
 		r.agenda.Forget()
-		defer func() { show(); r.agenda.Forget() }()
+		defer func() {
+			show()
+			r.agenda.Forget()
+		}()
 		for i := range hidden {
 			if hidden[i].Phase == s.Phase {
 				shared = shared.Add(hidden[i].Usage)
@@ -395,7 +404,12 @@ func (x Expense) within(l Limits) Expense {
 
 // atMost returns the expense with no more than another one.
 func (x Expense) atMost(most Expense) Expense {
-	return Expense{min(x.Calls, most.Calls), min(x.Input, most.Input), min(x.Output, most.Output), min(x.Cost, most.Cost)}
+	return Expense{
+		Calls:  min(x.Calls, most.Calls),
+		Input:  min(x.Input, most.Input),
+		Output: min(x.Output, most.Output),
+		Cost:   min(x.Cost, most.Cost),
+	}
 }
 
 // add adds calls that each use the same.

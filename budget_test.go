@@ -86,7 +86,12 @@ func TestBudgetsAreNeverExceeded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		cfg := configOfSize(rapid.IntRange(2, 4).Draw(rt, "participants"), rapid.IntRange(1, 3).Draw(rt, "judges"))
 		cfg.Protocol = panel.Protocol{
-			Format:   rapid.SampledFrom([]panel.Format{panel.FreeForm, panel.StructuredRounds, panel.RoundLimited, panel.ConvergenceSeeking}).Draw(rt, "format"),
+			Format: rapid.SampledFrom([]panel.Format{
+				panel.FreeForm,
+				panel.StructuredRounds,
+				panel.RoundLimited,
+				panel.ConvergenceSeeking,
+			}).Draw(rt, "format"),
 			Mode:     rapid.SampledFrom([]panel.Mode{panel.Sequential, panel.Simultaneous}).Draw(rt, "mode"),
 			Personas: rapid.SampledFrom([]panel.PersonaStyle{"", panel.Binary}).Draw(rt, "personas"),
 		}
@@ -108,7 +113,11 @@ func TestBudgetsAreNeverExceeded(t *testing.T) {
 		}
 		cfg.PersonaAssigner, cfg.Limits = debate.Participant{Provider: "m", Model: "x"}, l
 
-		d, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": maximalModel{names: participantNames(cfg)}}})
+		d, err := debate.New(
+			t.Context(),
+			cfg,
+			debate.Options{Providers: map[string]providers.Provider{"m": maximalModel{names: participantNames(cfg)}}},
+		)
 		if err != nil { // a budget that is too small for the first phase is rejected
 			require.ErrorContains(rt, err, "too small for the first phase")
 			return
@@ -279,11 +288,22 @@ func TestDefaultLimitsAreNotHitByArithmetic(t *testing.T) {
 			for participants := 2; participants <= 4; participants++ {
 				for judges := 1; judges <= 3; judges += 2 {
 					for _, limits := range []debate.Limits{{}, {MaxRounds: 2}, {MinRounds: 9}} {
-						name := fmt.Sprintf("%s, %s, %d participants, %d judges, %d rounds", format, mode, participants, judges, max(limits.MaxRounds, limits.MinRounds))
+						name := fmt.Sprintf(
+							"%s, %s, %d participants, %d judges, %d rounds",
+							format,
+							mode,
+							participants,
+							judges,
+							max(limits.MaxRounds, limits.MinRounds),
+						)
 						t.Run(name, func(t *testing.T) {
 							cfg := configOfSize(participants, judges)
 							cfg.Protocol, cfg.Limits = panel.Protocol{Format: format, Mode: mode, Personas: panel.Binary}, limits
-							d := debatetest.New(t, cfg, debate.Options{Providers: map[string]providers.Provider{"m": maximalModel{names: participantNames(cfg)}}})
+							d := debatetest.New(
+								t,
+								cfg,
+								debate.Options{Providers: map[string]providers.Provider{"m": maximalModel{names: participantNames(cfg)}}},
+							)
 							debatetest.Finish(t, d)
 							requireAllRounds(t, d, max(limits.MaxRounds, limits.MinRounds))
 						})
@@ -450,7 +470,8 @@ func TestSubstitutesKeepToTheJudgesCap(t *testing.T) {
 			c.Substitutes = []debate.Participant{{Provider: "less", MaxTokens: 30}, {Provider: "more", MaxTokens: 4000}}
 			o.Providers["m"] = modelAtTokenCap(talkingModel())
 			o.Providers["j"] = noted("j", unavailableModel(providers.ContextOverflow))
-			o.Providers["less"], o.Providers["more"] = noted("less", unavailableModel(providers.ContextOverflow)), noted("more", scriptedJudgeOfAll(t, 9))
+			o.Providers["less"] = noted("less", unavailableModel(providers.ContextOverflow))
+			o.Providers["more"] = noted("more", scriptedJudgeOfAll(t, 9))
 		})
 		res := debatetest.RunResult(t, d)
 		require.Equal(t, []string{"j 100", "less 30", "more 100"}, caps[:3])
@@ -572,6 +593,11 @@ func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 	none := func(*debate.Config) {}
 	short := func(c *debate.Config) { c.Limits.RunningTime, c.Limits.StepTimeout = 5*time.Minute, time.Hour }
 	ask := func(c *debate.Config) { c.OnFailure, c.OnJudgeFailure = debate.Ask, debate.Ask }
+	hangsOffline := func() providers.Provider { return hangs(failed(providers.Network, "")) }
+	hangsRefused := func() providers.Provider { return hangs(failed(providers.Authentication, "")) }
+	fails := func() providers.Provider { return always(providers.ServerError, "") }
+	breaksOff := func() providers.Provider { return always(providers.ServerError, "So far") }
+	isRefused := func() providers.Provider { return always(providers.Authentication, "") }
 	for name, tt := range map[string]struct {
 		failing string // who fails, in round 2 if the debate gets that far
 		model   func() providers.Provider
@@ -580,31 +606,31 @@ func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 		state   fsm.State
 		lost    int // other failures in the transition
 	}{
-		"the time is over":                  {"C", func() providers.Provider { return hangs(failed(providers.Network, "")) }, short, transcript.TimeBudget, fsm.Completed, 0},
-		"the time of all is over":           {"ABCD", func() providers.Provider { return hangs(failed(providers.Network, "")) }, short, transcript.TimeBudget, fsm.Completed, 3},
-		"one has failed by then":            {"AB", func() providers.Provider { return hangs(failed(providers.Authentication, "")) }, short, "", fsm.Error, 1},
-		"the quorum is lost":                {"BCD", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.QuorumLost, fsm.Completed, 0},
-		"the quorum is lost by all":         {"ABCD", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.QuorumLost, fsm.Completed, 1},
-		"one is dropped":                    {"B", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
-		"two are dropped":                   {"BD", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
-		"a part is kept":                    {"BD", func() providers.Provider { return always(providers.ServerError, "So far") }, none, transcript.JudgeDecided, fsm.Completed, 0},
-		"a key is refused":                  {"B", func() providers.Provider { return always(providers.Authentication, "") }, none, "", fsm.Error, 0},
-		"all keys are refused":              {"ABCD", func() providers.Provider { return always(providers.Authentication, "") }, none, "", fsm.Error, 3},
-		"a person is asked about one":       {"B", func() providers.Provider { return always(providers.ServerError, "") }, ask, "", fsm.Paused, 0},
-		"a person is asked about all":       {"ABCD", func() providers.Provider { return always(providers.ServerError, "So far") }, ask, "", fsm.Paused, 3},
-		"the judge's reply is a default":    {"J", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.JudgeDecided, fsm.Completed, 0},
-		"both judges' replies are defaults": {"JK", func() providers.Provider { return always(providers.ServerError, "") }, none, transcript.RoundLimit, fsm.Completed, 0},
-		"a person is asked about a judge":   {"JK", func() providers.Provider { return always(providers.ServerError, "") }, ask, "", fsm.Paused, 1},
+		"the time is over":                  {"C", hangsOffline, short, transcript.TimeBudget, fsm.Completed, 0},
+		"the time of all is over":           {"ABCD", hangsOffline, short, transcript.TimeBudget, fsm.Completed, 3},
+		"one has failed by then":            {"AB", hangsRefused, short, "", fsm.Error, 1},
+		"the quorum is lost":                {"BCD", fails, none, transcript.QuorumLost, fsm.Completed, 0},
+		"the quorum is lost by all":         {"ABCD", fails, none, transcript.QuorumLost, fsm.Completed, 1},
+		"one is dropped":                    {"B", fails, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"two are dropped":                   {"BD", fails, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"a part is kept":                    {"BD", breaksOff, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"a key is refused":                  {"B", isRefused, none, "", fsm.Error, 0},
+		"all keys are refused":              {"ABCD", isRefused, none, "", fsm.Error, 3},
+		"a person is asked about one":       {"B", fails, ask, "", fsm.Paused, 0},
+		"a person is asked about all":       {"ABCD", breaksOff, ask, "", fsm.Paused, 3},
+		"the judge's reply is a default":    {"J", fails, none, transcript.JudgeDecided, fsm.Completed, 0},
+		"both judges' replies are defaults": {"JK", fails, none, transcript.RoundLimit, fsm.Completed, 0},
+		"a person is asked about a judge":   {"JK", fails, ask, "", fsm.Paused, 1},
 		"a judge is dropped": {
-			"J", func() providers.Provider { return always(providers.ServerError, "") },
+			"J", fails,
 			func(c *debate.Config) { c.OnJudgeFailure = debate.DropJudge }, transcript.JudgeDecided, fsm.Completed, 0,
 		},
 		"both judges are dropped": {
-			"JK", func() providers.Provider { return always(providers.ServerError, "") },
+			"JK", fails,
 			func(c *debate.Config) { c.OnJudgeFailure = debate.DropJudge }, transcript.RoundLimit, fsm.Completed, 0,
 		},
 		"the debate ends without its judges": {
-			"JK", func() providers.Provider { return always(providers.ServerError, "") },
+			"JK", fails,
 			func(c *debate.Config) { c.OnJudgeFailure = debate.End }, transcript.QuorumLost, fsm.Completed, 1,
 		},
 	} {
@@ -962,7 +988,11 @@ func TestABudgetHasRoomForCacheWrites(t *testing.T) {
 	for written, fits := range map[float64]bool{0: true, 1: true, 100: false} {
 		cfg := configOfSize(2, 1)
 		cfg.Limits.Cost, cfg.Prices = 0.1, price.Prices{"x": {Input: 1, Written: written, Output: 1}}
-		_, err := debate.New(t.Context(), cfg, debate.Options{Providers: map[string]providers.Provider{"m": maximalModel{names: participantNames(cfg)}}})
+		_, err := debate.New(
+			t.Context(),
+			cfg,
+			debate.Options{Providers: map[string]providers.Provider{"m": maximalModel{names: participantNames(cfg)}}},
+		)
 		if fits {
 			require.NoError(t, err)
 		} else {

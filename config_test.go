@@ -74,7 +74,11 @@ func TestValidationSaysEverythingAtOnce(t *testing.T) {
 		{"no judge", func(c *debate.Config) { c.Judges = nil }, []string{"judges"}},
 		{"names that are the same, but for case", func(c *debate.Config) { c.Participants[1].Name = "a" }, []string{"participants[1].name"}},
 		{"a judge with a participant's name", func(c *debate.Config) { c.Judges[0].Name = "A" }, []string{"judges[0].name"}},
-		{"invalid names", func(c *debate.Config) { c.Participants[0].Name, c.Participants[1].Name = "", "x/y" }, []string{"participants[0].name", "participants[1].name"}},
+		{
+			"invalid names",
+			func(c *debate.Config) { c.Participants[0].Name, c.Participants[1].Name = "", "x/y" },
+			[]string{"participants[0].name", "participants[1].name"},
+		},
 		{"the name of a system actor", func(c *debate.Config) { c.Participants[0].Name = "personas" }, []string{"participants[0].name"}},
 		{"a judge with a side", func(c *debate.Config) { c.Judges[0].Side = "for" }, []string{"judges[0]"}},
 		{"unknown provider", func(c *debate.Config) { c.Participants[1].Provider = "x" }, []string{"participants[1].provider"}},
@@ -166,7 +170,12 @@ func (c providerWithFailingCheck) Check(context.Context, string) error { return 
 func TestConfigSurvivesJSON(t *testing.T) {
 	e := debatetest.Engine(t, debate.Options{Protocols: []protocol.Protocol{debatetest.Mesh{}}})
 	cold := 0.0
-	for name, p := range map[string]protocol.Protocol{"panel": panel.Protocol{Mode: panel.Simultaneous}, "bare": panel.Protocol{}, "own": debatetest.Mesh{Rounds: 2}, "none": nil} {
+	for name, p := range map[string]protocol.Protocol{
+		"panel": panel.Protocol{Mode: panel.Simultaneous},
+		"bare":  panel.Protocol{},
+		"own":   debatetest.Mesh{Rounds: 2},
+		"none":  nil,
+	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := debatetest.PairConfig(p)
 			cfg.Participants[0].Temperature, cfg.Labels = &cold, map[string]string{"team": "x"}
@@ -215,7 +224,13 @@ func TestUnmarshalRefusesOtherProtocols(t *testing.T) {
 	var c debate.Config
 	err := json.Unmarshal([]byte(debatetest.Encode(t, debatetest.PairConfig(debatetest.Mesh{}))), &c)
 	require.Equal(t, []string{"protocol.name"}, problemFields(t, err))
-	require.ErrorContains(t, err, `"mesh/1" is unknown, use one of arbitration/1, council/1, mad/1, oversight/1, pairwise/1, panel/1, procon/1, refine/1, review/1, skeptic/1, vote/1, or decode other protocols with Engine.ParseConfig`)
+	require.ErrorContains(
+		t,
+		err,
+		`"mesh/1" is unknown, use one of arbitration/1, council/1, mad/1, oversight/1, pairwise/1, panel/1, procon/1, `+
+			`refine/1, review/1, skeptic/1, `+
+			`vote/1, or decode other protocols with Engine.ParseConfig`,
+	)
 }
 
 // versioned is a protocol with a version.
@@ -228,13 +243,22 @@ type versioned struct {
 func (v versioned) Name() string { return v.version }
 
 func TestAProtocolWithoutAVersionIsTheNewest(t *testing.T) {
-	e := debatetest.Engine(t, debate.Options{Protocols: []protocol.Protocol{versioned{version: "x/2"}, &pointed{}, versioned{version: "plain"}}})
+	e := debatetest.Engine(
+		t,
+		debate.Options{Protocols: []protocol.Protocol{versioned{version: "x/2"}, &pointed{}, versioned{version: "plain"}}},
+	)
 	for name, want := range map[string]string{"panel": "panel/1", "panel/1": "panel/1", "procon": "procon/1", "pointed": "pointed/1"} {
 		c, err := e.ParseConfig([]byte(`{"protocol": {"name": "` + name + `"}}`))
 		require.NoError(t, err)
 		require.Equal(t, want, c.Protocol.Name())
 	}
-	known := map[string]protocol.Protocol{"x/2": versioned{version: "x/2"}, "x/10": versioned{version: "x/10"}, "x/old": versioned{version: "x/old"}, "xy/11": versioned{}, "plain": versioned{version: "plain"}}
+	known := map[string]protocol.Protocol{
+		"x/2":   versioned{version: "x/2"},
+		"x/10":  versioned{version: "x/10"},
+		"x/old": versioned{version: "x/old"},
+		"xy/11": versioned{},
+		"plain": versioned{version: "plain"},
+	}
 	require.Equal(t, versioned{version: "x/10"}, protocols.Find(known, "x"))
 	require.Equal(t, versioned{version: "plain"}, protocols.Find(known, "plain"))
 	for _, name := range []string{"x/3", "y", "", "x/"} {
@@ -267,15 +291,18 @@ func TestInvalidTextIsTheSameInAllEngines(t *testing.T) {
 func TestParseConfigSaysWhatIsWrong(t *testing.T) {
 	e := debatetest.Engine(t, debate.Options{Protocols: []protocol.Protocol{debatetest.Mesh{}}})
 	for text, want := range map[string]string{
-		`{"topic":`:                                                     "parse configuration: unexpected end of JSON input",
-		`{"topik":"x"}`:                                                 "topik: the field is unknown, use one of ",
-		`{"protocol":{"name":"chess/1"}}`:                               `protocol.name: "chess/1" is unknown, use one of arbitration/1, council/1, mad/1, mesh/1, oversight/1, pairwise/1, panel/1, procon/1, refine/1, review/1, skeptic/1, vote/1, or add it to Options.Protocols`,
-		`{"protocol":{"format":"free-form"}}`:                           `protocol.name: use an object with a name, such as {"name": "panel/1"}`,
-		`{"protocol":7}`:                                                "protocol.name: use an object",
-		`{"protocol":{"name":"panel/1","formatt":"x"}}`:                 `protocol.formatt: the field is unknown, use one of by_scores, decision, devils_advocate, format, jury, mode, personas, rotate_judges`,
-		`{"protocol":{"name":"vote","graph":{"A":[1]}}}`:                `protocol.graph.A[0]: 1 is not valid, use a string`,
-		`{"limits":{"running_time":"ten minutes"}}`:                     `limits.running_time: "ten minutes" is not a duration`,
-		`{"limits":{"round_time":90}}`:                                  `limits.round_time: "90" is not a duration, use one such as "90s" or "1h30m"`,
+		`{"topic":`:     "parse configuration: unexpected end of JSON input",
+		`{"topik":"x"}`: "topik: the field is unknown, use one of ",
+		`{"protocol":{"name":"chess/1"}}`: `protocol.name: "chess/1" is unknown, use one of arbitration/1, council/1, ` +
+			`mad/1, mesh/1, oversight/1, pairwise/1, panel/1, procon/1, refine/1, review/1, skeptic/1, vote/1, or add it to Options.Protocols`,
+		`{"protocol":{"format":"free-form"}}`: `protocol.name: use an object with a name, such as {"name": "panel/1"}`,
+		`{"protocol":7}`:                      "protocol.name: use an object",
+		`{"protocol":{"name":"panel/1","formatt":"x"}}`: `protocol.formatt: the field is unknown, ` +
+			`use one of by_scores, decision, devils_advocate, format, jury, mode, personas, rotate_judges`,
+		`{"protocol":{"name":"vote","graph":{"A":[1]}}}`: `protocol.graph.A[0]: 1 is not valid, use a string`,
+		`{"limits":{"running_time":"ten minutes"}}`:      `limits.running_time: "ten minutes" is not a duration`,
+		`{"limits":{"round_time":90}}`: `limits.round_time: "90" is not a duration, ` +
+			`use one such as "90s" or "1h30m"`,
 		`{"limits":{"max_rounds":"five"}}`:                              `limits.max_rounds: "five" is not valid, use an integer`,
 		`{"limits":{"max_rounds":1e30}}`:                                `limits.max_rounds: 1e30 is not valid, use an integer`,
 		`{"participants":[{"name":"A"},{"name":"B","temprature":0.1}]}`: "participants[1].temprature: the field is unknown, use one of ",
@@ -375,12 +402,16 @@ func TestImpossibleLimitsAreNamed(t *testing.T) {
 		field  string // empty if the limits are valid
 		reason string
 	}{
-		"a budget without room for a round": {with(func(l *debate.Limits) { l.OutputTokens = 299 }), "limits.output_tokens", "up to 300 tokens are needed, but it is 299"},
-		"a budget with room for one":        {with(func(l *debate.Limits) { l.OutputTokens = 300 }), "", ""},
-		"the most rounds":                   {debate.Limits{MaxRounds: 10_000}, "", ""},
-		"a round more":                      {debate.Limits{MaxRounds: 10_001}, "limits.max_rounds", "use at most 10000"},
-		"very many rounds":                  {debate.Limits{MaxRounds: math.MaxInt}, "limits.max_rounds", "use at most 10000"},
-		"a very large minimum of rounds":    {debate.Limits{MinRounds: 1 << 60}, "limits.min_rounds", "use at most 10000"},
+		"a budget without room for a round": {
+			with(func(l *debate.Limits) { l.OutputTokens = 299 }),
+			"limits.output_tokens",
+			"up to 300 tokens are needed, but it is 299",
+		},
+		"a budget with room for one":     {with(func(l *debate.Limits) { l.OutputTokens = 300 }), "", ""},
+		"the most rounds":                {debate.Limits{MaxRounds: 10_000}, "", ""},
+		"a round more":                   {debate.Limits{MaxRounds: 10_001}, "limits.max_rounds", "use at most 10000"},
+		"very many rounds":               {debate.Limits{MaxRounds: math.MaxInt}, "limits.max_rounds", "use at most 10000"},
+		"a very large minimum of rounds": {debate.Limits{MinRounds: 1 << 60}, "limits.min_rounds", "use at most 10000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := debatetest.PairConfig(nil)
@@ -497,10 +528,16 @@ func TestAProtocolWithImpossiblePhasesIsRefused(t *testing.T) {
 		phases phased
 		want   string // empty if it is accepted
 	}{
-		"no phase":                      {nil, "it has no step in any phase"},
-		"no step":                       {phased{{Name: "empty"}, {Name: "too", Parallel: true}}, "it has no step in any phase"},
-		"two parallel steps of one":     {phased{{Name: "twice", Parallel: true, Steps: []protocol.Step{a, b, a}}}, `phase "twice" has two steps of "A" about ""`},
-		"two in a row":                  {phased{{Name: "twice", Steps: []protocol.Step{a, b, a}}}, `phase "twice" has two steps of "A" about ""`},
+		"no phase": {nil, "it has no step in any phase"},
+		"no step":  {phased{{Name: "empty"}, {Name: "too", Parallel: true}}, "it has no step in any phase"},
+		"two parallel steps of one": {
+			phased{{Name: "twice", Parallel: true, Steps: []protocol.Step{a, b, a}}},
+			`phase "twice" has two steps of "A" about ""`,
+		},
+		"two in a row": {
+			phased{{Name: "twice", Steps: []protocol.Step{a, b, a}}},
+			`phase "twice" has two steps of "A" about ""`,
+		},
 		"two steps with another target": {phased{{Name: "twice", Parallel: true, Steps: []protocol.Step{a, b, about}}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -523,7 +560,11 @@ func (lateTwins) Name() string { return "twins/1" }
 
 func (p lateTwins) Phases(r *protocol.Record) []protocol.Phase {
 	if r.Cursor.Stage == transcript.Speech && len(r.Turns) == 1 {
-		return []protocol.Phase{{Name: "late", Parallel: true, Steps: []protocol.Step{debatetest.Step("B", "", nil), debatetest.Step("B", "", nil)}}}
+		return []protocol.Phase{{
+			Name:     "late",
+			Parallel: true,
+			Steps:    []protocol.Step{debatetest.Step("B", "", nil), debatetest.Step("B", "", nil)},
+		}}
 	}
 	return p.phased.Phases(r)
 }
@@ -613,13 +654,33 @@ func TestTextsMustFitIntoTheWindows(t *testing.T) {
 		field  string
 		reason string
 	}{
-		"topic":              {func(c *debate.Config) { c.Topic = long }, "topic", "too long for the window of A, 32000"},
-		"background":         {func(c *debate.Config) { c.Background = long }, "background", "too long for the window of A, 32000"},
-		"a topic for one":    {func(c *debate.Config) { c.Topic, c.Participants[1].Window = long[:40_000], 4_000 }, "topic", "too long for the window of B, 4000"},
-		"a topic for judges": {func(c *debate.Config) { c.Topic, c.Judges[0].Window = long[:19_000], 6_000 }, "topic", "too long for the window of J, 6000"},
-		"instructions":       {func(c *debate.Config) { c.Participants[1].Instructions = long }, "participants[1].window", "32000 is too small: the prompt takes about"},
-		"a judge's window":   {func(c *debate.Config) { c.Judges[0].Window = 2_000 }, "judges[0].window", "2000 is too small: the prompt takes about"},
-		"a substitute's":     {func(c *debate.Config) { c.Substitutes = []debate.Participant{{Provider: "j", Window: 1_500}} }, "substitutes[0].window", "1500 is too small: the prompt takes about"},
+		"topic":      {func(c *debate.Config) { c.Topic = long }, "topic", "too long for the window of A, 32000"},
+		"background": {func(c *debate.Config) { c.Background = long }, "background", "too long for the window of A, 32000"},
+		"a topic for one": {
+			func(c *debate.Config) { c.Topic, c.Participants[1].Window = long[:40_000], 4_000 },
+			"topic",
+			"too long for the window of B, 4000",
+		},
+		"a topic for judges": {
+			func(c *debate.Config) { c.Topic, c.Judges[0].Window = long[:19_000], 6_000 },
+			"topic",
+			"too long for the window of J, 6000",
+		},
+		"instructions": {
+			func(c *debate.Config) { c.Participants[1].Instructions = long },
+			"participants[1].window",
+			"32000 is too small: the prompt takes about",
+		},
+		"a judge's window": {
+			func(c *debate.Config) { c.Judges[0].Window = 2_000 },
+			"judges[0].window",
+			"2000 is too small: the prompt takes about",
+		},
+		"a substitute's": {
+			func(c *debate.Config) { c.Substitutes = []debate.Participant{{Provider: "j", Window: 1_500}} },
+			"substitutes[0].window",
+			"1500 is too small: the prompt takes about",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			model := talkingModel()
@@ -686,7 +747,15 @@ func filledConfig(t *testing.T, p protocol.Protocol) debate.Config {
 	c := debatetest.PairConfig(p)
 	c.Substitutes = []debate.Participant{{Provider: "j"}}
 	seed := int64(7)
-	for _, actor := range []*debate.Participant{&c.Participants[0], &c.Judges[0], &c.Substitutes[0], &c.PersonaAssigner, &c.Summarizer, &c.Retriever, &c.Embedder} {
+	for _, actor := range []*debate.Participant{
+		&c.Participants[0],
+		&c.Judges[0],
+		&c.Substitutes[0],
+		&c.PersonaAssigner,
+		&c.Summarizer,
+		&c.Retriever,
+		&c.Embedder,
+	} {
 		actor.Temperature, actor.Seed, actor.Stop = &warm, &seed, []string{"END"}
 	}
 	if _, ok := p.(panel.Protocol); ok {
@@ -702,7 +771,10 @@ func filledConfig(t *testing.T, p protocol.Protocol) debate.Config {
 	c.Attachments = []debate.Attachment{{Name: "a.png", MediaType: "image/png", Data: picture(t, 2, 2), Readers: []string{"A"}}}
 	c.Documents = []evidence.Document{evidence.Shared("notes.md", "Ice floats.")}
 	c.Participants[0].Tools, c.Judges[0].Tools = []string{"look"}, []string{"look"}
-	unset := slices.DeleteFunc(memorytest.Empty(c), func(field string) bool { return strings.HasSuffix(field, ".Tools") || field == ".hidden" }) // system actors have no tools, and only rejudged debates hide documents
+	unset := slices.DeleteFunc(
+		memorytest.Empty(c),
+		func(field string) bool { return strings.HasSuffix(field, ".Tools") || field == ".hidden" },
+	) // system actors have no tools, and only rejudged debates hide documents
 	require.Empty(t, unset, "set the new fields above")
 	return c
 }
@@ -722,7 +794,16 @@ func TestADebateSharesNoMemoryWithItsCaller(t *testing.T) {
 	e := debatetest.Engine(t, opts)
 	for _, p := range []protocol.Protocol{
 		panel.Protocol{Decision: decision.Task{Options: []string{"Yes", "No"}}, Selection: agreement.Selection{
-			Senior: "S", Calibration: agreement.Calibration{Judges: []string{"J"}, Target: 0.8, Decisions: 1, Margin: 1, Items: 60, Decided: 40, Wrong: 1, Bound: 0.114},
+			Senior: "S", Calibration: agreement.Calibration{
+				Judges:    []string{"J"},
+				Target:    0.8,
+				Decisions: 1,
+				Margin:    1,
+				Items:     60,
+				Decided:   40,
+				Wrong:     1,
+				Bound:     0.114,
+			},
 		}},
 		vote.Protocol{
 			Topology: vote.Graph, Graph: map[string][]string{"A": {"B"}}, Agreement: &share, Filter: &share, Options: []string{"Yes", "No"},
@@ -964,7 +1045,10 @@ func TestProConDerivesPositions(t *testing.T) {
 
 // A protocol takes several judges, or refuses further judges by name.
 func TestSeveralJudges(t *testing.T) {
-	refuses := []protocol.Problem{{Field: "judges[1]", Reason: `"K" has no task, the protocol takes one judge; move a replacement for "J" to substitutes`}}
+	refuses := []protocol.Problem{{
+		Field:  "judges[1]",
+		Reason: `"K" has no task, the protocol takes one judge; move a replacement for "J" to substitutes`,
+	}}
 	for _, tt := range []struct {
 		protocol protocol.Protocol
 		want     []protocol.Problem
@@ -1001,9 +1085,17 @@ func TestRulesThatMeanNothingAreRefused(t *testing.T) {
 		want []protocol.Problem
 	}{
 		{"an unknown signal", func(c *debate.Config) { c.Detect = []detect.Rule{{Signal: "rude"}} }, []protocol.Problem{
-			{Field: "detect[0]", Reason: `signal "rude" is unknown, use one of ["repetitive" "diminishing_returns" "drifting" "converged" "unanimous"]`},
+			{
+				Field:  "detect[0]",
+				Reason: `signal "rude" is unknown, use one of ["repetitive" "diminishing_returns" "drifting" "converged" "unanimous"]`,
+			},
 		}},
-		{"vectors without an embedder", func(c *debate.Config) { c.Detect = []detect.Rule{{Signal: detect.Repetitive, Method: "vectors"}} }, []protocol.Problem{
+		{"vectors without an embedder", func(c *debate.Config) {
+			c.Detect = []detect.Rule{{
+				Signal: detect.Repetitive,
+				Method: "vectors",
+			}}
+		}, []protocol.Problem{
 			{Field: "embedder.provider", Reason: "it is empty, but detect[0] needs vectors"},
 		}},
 		{"scores without a judge", func(c *debate.Config) {
@@ -1077,7 +1169,11 @@ func TestAProtocolsDefaults(t *testing.T) {
 				MinRounds: got.Limits.MinRounds, MaxRounds: got.Limits.MaxRounds, OutputTokens: got.Limits.OutputTokens,
 				StepTokens: got.Limits.StepTokens, JudgeTokens: got.Limits.JudgeTokens,
 			})
-			require.Equal(t, []float64{0.1, 0.2, 1.5}, []float64{*got.Participants[0].Temperature, *got.Participants[1].Temperature, *got.Participants[2].Temperature})
+			require.Equal(
+				t,
+				[]float64{0.1, 0.2, 1.5},
+				[]float64{*got.Participants[0].Temperature, *got.Participants[1].Temperature, *got.Participants[2].Temperature},
+			)
 		})
 	}
 }

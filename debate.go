@@ -241,32 +241,38 @@ func (d *Debate) read(ctx context.Context, f func(*record)) error {
 
 // Status returns a short summary of the debate's state. Its Driver is the last heartbeat of the engine that drives the
 // debate, in any process, or tells what an engine lacks to drive it.
-func (d *Debate) Status(ctx context.Context) (store.Status, error) {
-	d.journal.mu.Lock()
-	defer d.journal.mu.Unlock()
-	if err := d.journal.refresh(ctx); err != nil {
-		return store.Status{}, err
-	}
-	s := statusOf(d.journal.rec)
-	s.Driver = d.journal.rec.stored.driver
-	return withoutPastDriver(s), nil
+func (d *Debate) Status(ctx context.Context) (s store.Status, err error) {
+	err = d.read(ctx, func(r *record) {
+		s = statusOf(r)
+		s.Driver = r.stored.driver
+		s = withoutPastDriver(s)
+	})
+	return s, err
 }
 
 // Waiting returns what the debate waits for people for, in the order of the steps. Answer or Decline each by its Key. Waiting
 // returns ErrUnsupported if the engine lacks the debate's protocol.
 func (d *Debate) Waiting(ctx context.Context) (list []Asked, err error) {
-	d.journal.mu.Lock()
-	defer d.journal.mu.Unlock()
-	if err := d.journal.refresh(ctx); err != nil {
+	var unknown error
+	err = d.read(ctx, func(r *record) { list, unknown = waitingIn(r) })
+	switch {
+	case err != nil:
+		return nil, err
+	case unknown != nil:
+		return nil, fmt.Errorf("read what debate %s waits for: %w", d.ID(), unknown)
+	}
+	return list, nil
+}
+
+// waitingIn returns what a record waits for people for, with their briefings.
+func waitingIn(r *record) (list []Asked, err error) {
+	if err := r.canContinue(); err != nil {
 		return nil, err
 	}
-	if err := d.journal.rec.canContinue(); err != nil {
-		return nil, fmt.Errorf("read what debate %s waits for: %w", d.ID(), err)
-	}
-	for _, a := range d.journal.rec.waiting() {
+	for _, a := range r.waiting() {
 		q := deepcopy.Of(*a)
-		if err := brief(d.journal.rec, &q); err != nil {
-			return nil, fmt.Errorf("read what debate %s waits for: %w", d.ID(), err)
+		if err := brief(r, &q); err != nil {
+			return nil, err
 		}
 		list = append(list, q)
 	}
@@ -285,7 +291,10 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 		if p := r.config.Actor(seat); p != nil {
 			who = *p
 		}
-		m = r.Pseudonyms(&protocol.Step{Key: transcript.Key{Actor: seat}, Blind: who.Blind})
+		m = r.Pseudonyms(&protocol.Step{
+			Key:   transcript.Key{Actor: seat},
+			Blind: who.Blind,
+		})
 		list = r.seats().DocumentsOf(seat)
 		labels = r.config.Labels
 	})
@@ -347,22 +356,15 @@ func (d *Debate) quotable(ctx context.Context, actor, reply string) (list []evid
 }
 
 // Result returns the debate so far, or as it ended.
-func (d *Debate) Result(ctx context.Context) (*Result, error) {
-	d.journal.mu.Lock()
-	defer d.journal.mu.Unlock()
-	if err := d.journal.refresh(ctx); err != nil {
-		return nil, err
-	}
-	return resultOf(d.journal.rec), nil
+func (d *Debate) Result(ctx context.Context) (result *Result, err error) {
+	err = d.read(ctx, func(r *record) { result = resultOf(r) })
+	return result, err
 }
 
-func (d *Debate) ending(ctx context.Context) (Ended, error) {
-	d.journal.mu.Lock()
-	defer d.journal.mu.Unlock()
-	if err := d.journal.refresh(ctx); err != nil {
-		return Ended{}, err
-	}
-	return endedOf(d.journal.rec), nil
+// ending returns the last event of a debate that has ended.
+func (d *Debate) ending(ctx context.Context) (last Ended, err error) {
+	err = d.read(ctx, func(r *record) { last = endedOf(r) })
+	return last, err
 }
 
 // Estimate returns what the whole debate costs, as if it had not begun. It calls no model.
@@ -569,7 +571,9 @@ func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by str
 		if err := problemsOf("reply", additions.CheckBy(by)); err != nil {
 			return nil, err
 		}
-		if tokens, most := c.rec.env.Count("", reason), c.rec.people.asked[key].Tokens; tokens > most {
+		tokens := c.rec.env.Count("", reason)
+		most := c.rec.people.asked[key].Tokens
+		if tokens > most {
 			return nil, problemOf("reply", "reason", "about %d tokens are too long, use at most %d", tokens, most)
 		}
 		return Decided{
@@ -701,9 +705,12 @@ func (r Remark) check(rec *record) []protocol.Problem {
 			break
 		}
 	}
-	if p := actor.CheckName(r.From); p != "" {
-		l.add("from", "%s", p)
-	} else if actor.KnownName(r.From, slices.Concat(prompting.NamesOf(rec.Profiles), namesOf(rec.config.Judges))) {
+	seats := slices.Concat(prompting.NamesOf(rec.Profiles), namesOf(rec.config.Judges))
+	invalid := actor.CheckName(r.From)
+	switch {
+	case invalid != "":
+		l.add("from", "%s", invalid)
+	case actor.KnownName(r.From, seats):
 		l.add("from", "%q is the name of an actor in this debate, use another name", r.From)
 	}
 	return append(l.problems, additions.CheckRemark(rec.Turns, r.ID, r.From, r.Text)...)
@@ -837,11 +844,14 @@ type viewer struct {
 
 // newViewer returns a viewer who has seen the events up to the seq after.
 func newViewer(d *Debate, seat string, after int64) *viewer {
-	return &viewer{live.Blindfold[Event]{
-		Seat:   seat,
-		After:  after,
-		Masked: true,
-	}, newRecord(d.ID(), d.engine.env)}
+	return &viewer{
+		Blindfold: live.Blindfold[Event]{
+			Seat:   seat,
+			After:  after,
+			Masked: true,
+		},
+		rec: newRecord(d.ID(), d.engine.env),
+	}
 }
 
 // add adds an event. It drops live events that the viewer must not see, and events that the viewer has seen.
@@ -871,7 +881,8 @@ func (v *viewer) add(ev Event) error {
 			v.At(&r.Record, r.Parallel, final, r.next)
 		})
 	}
-	if step, ok := stepOf(ev); !v.Wants(meta.Seq, meta.Live, ok && step.Actor == v.Seat) {
+	own := stepOf(ev).Actor == v.Seat
+	if !v.Wants(meta.Seq, meta.Live, own) {
 		return nil
 	}
 	shown, by := v.withoutThoughts(ev)
@@ -949,8 +960,10 @@ func (d *Debate) showNews(ctx context.Context, v *live.Watcher[Event], yield fun
 	}
 	list, missed := v.Take() // read after the journal: it has all live events that precede the entries
 	if missed > 0 {
-		text := fmt.Sprintf("this viewer is too slow: it misses the live events of %d attempts", missed)
-		list = slices.Insert(list, 0, live.Timed[Event]{Event: Warning{EventMeta: liveMeta("warning"), Text: text}})
+		list = slices.Insert(list, 0, live.Timed[Event]{Event: Warning{
+			EventMeta: liveMeta("warning"),
+			Text:      fmt.Sprintf("this viewer is too slow: it misses the live events of %d attempts", missed),
+		}})
 	}
 	if n := len(list); err == nil && n > 0 && list[n-1].After > last {
 		var newer []live.Timed[Event] // they precede the last live event

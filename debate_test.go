@@ -49,7 +49,9 @@ func TestADebateRunsToItsVerdict(t *testing.T) {
 
 // actDuringSpeech starts a debate of slow speakers in the background, acts during the first speech, and returns the
 // result.
-func actDuringSpeech(t *testing.T, mode panel.Mode, act func(ctx context.Context, d *debate.Debate)) (r *debate.Result, m *scripted.Provider, took time.Duration) {
+func actDuringSpeech(
+	t *testing.T, mode panel.Mode, act func(ctx context.Context, d *debate.Debate),
+) (r *debate.Result, m *scripted.Provider, took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		m = slowModel()
 		d := newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
@@ -178,8 +180,13 @@ func TestControlsInEveryState(t *testing.T) {
 	}
 	// The state after each control. A control is rejected in all states that are not listed.
 	want := map[string]map[fsm.State]fsm.State{
-		"pause":  {fsm.AwaitingResponses: fsm.Paused, fsm.Judging: fsm.Paused, fsm.Completing: fsm.Paused, fsm.Paused: fsm.Paused},
-		"resume": {fsm.Paused: fsm.AwaitingResponses, fsm.AwaitingResponses: fsm.AwaitingResponses, fsm.Judging: fsm.Judging, fsm.Completing: fsm.Completing},
+		"pause": {fsm.AwaitingResponses: fsm.Paused, fsm.Judging: fsm.Paused, fsm.Completing: fsm.Paused, fsm.Paused: fsm.Paused},
+		"resume": {
+			fsm.Paused:            fsm.AwaitingResponses,
+			fsm.AwaitingResponses: fsm.AwaitingResponses,
+			fsm.Judging:           fsm.Judging,
+			fsm.Completing:        fsm.Completing,
+		},
 		"stop": {
 			fsm.AwaitingResponses: fsm.Completed, fsm.Judging: fsm.Completing, fsm.Paused: fsm.Completed,
 			fsm.Completing: fsm.Completing, fsm.Completed: fsm.Completed,
@@ -189,7 +196,11 @@ func TestControlsInEveryState(t *testing.T) {
 			fsm.Paused: fsm.Canceled, fsm.Error: fsm.Canceled, fsm.Ready: fsm.Canceled, fsm.Canceled: fsm.Canceled,
 		},
 		"retry": {
-			fsm.Error: fsm.Ready, fsm.Ready: fsm.Ready, fsm.AwaitingResponses: fsm.AwaitingResponses, fsm.Judging: fsm.Judging, fsm.Completing: fsm.Completing,
+			fsm.Error:             fsm.Ready,
+			fsm.Ready:             fsm.Ready,
+			fsm.AwaitingResponses: fsm.AwaitingResponses,
+			fsm.Judging:           fsm.Judging,
+			fsm.Completing:        fsm.Completing,
 		},
 		"reset":  {fsm.Error: fsm.Configuring, fsm.Configuring: fsm.Configuring},
 		"edit":   {fsm.Configuring: fsm.Configuring, fsm.Ready: fsm.Configuring},
@@ -282,7 +293,11 @@ func TestRetryRunsNothingAgain(t *testing.T) {
 	require.NoError(t, d.Retry(t.Context()))
 	debatetest.Finish(t, d)
 	require.Len(t, fixed.Calls(), 1)
-	require.Equal(t, []string{"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/"}, debatetest.TurnKeys(debatetest.Result(t, d)))
+	require.Equal(
+		t,
+		[]string{"1/1/respond/A/", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/"},
+		debatetest.TurnKeys(debatetest.Result(t, d)),
+	)
 }
 
 func TestResetBeginsANewRun(t *testing.T) {
@@ -335,7 +350,11 @@ func TestInjectedRemarksAreHeard(t *testing.T) {
 			require.NoError(t, d.Inject(t.Context(), remark), "giving it twice is giving it once")
 		}
 	}
-	require.Equal(t, []string{"1/1/respond/A/", "1/0/remark/Host/r1", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/"}, debatetest.TurnKeys(debatetest.Result(t, d)))
+	require.Equal(
+		t,
+		[]string{"1/1/respond/A/", "1/0/remark/Host/r1", "1/1/respond/B/", "1/1/assess/J/", "1/1/verdict/J/"},
+		debatetest.TurnKeys(debatetest.Result(t, d)),
+	)
 	said := model.Calls()[1].Messages
 	require.Regexp(t, `^<<<\d+ begin: Host>>>\nPlease mention trams\.\n<<<\d+ end>>>$`, said[len(said)-2].Text)
 
@@ -343,7 +362,11 @@ func TestInjectedRemarksAreHeard(t *testing.T) {
 	require.ErrorAs(t, d.Inject(t.Context(), debate.Remark{From: "", Text: " "}), &problems)
 	require.Len(t, problems.List, 2)
 	fresh := newPanelDebate(t, 1, nil)
-	require.ErrorContains(t, fresh.Inject(t.Context(), debate.Remark{From: "A", Text: "I concede."}), `"A" is the name of an actor in this debate`)
+	require.ErrorContains(
+		t,
+		fresh.Inject(t.Context(), debate.Remark{From: "A", Text: "I concede."}),
+		`"A" is the name of an actor in this debate`,
+	)
 }
 
 func TestAnnotationsStandInTheResult(t *testing.T) {
@@ -745,7 +768,11 @@ func TestARemarkBeforeTheStartBindsNobody(t *testing.T) {
 	require.NoError(t, d.Edit(t.Context(), cfg))
 	debatetest.Finish(t, d)
 	require.Equal(t, "Ban bikes?", debatetest.Result(t, d).Topic)
-	require.Equal(t, []string{"1/0/remark/Host/r", "1/1/respond/A/", "1/1/respond/B/", "1/1/respond/C/"}, debatetest.TurnKeys(debatetest.Result(t, d))[:4])
+	require.Equal(
+		t,
+		[]string{"1/0/remark/Host/r", "1/1/respond/A/", "1/1/respond/B/", "1/1/respond/C/"},
+		debatetest.TurnKeys(debatetest.Result(t, d))[:4],
+	)
 }
 
 // loadCountingStore is a store that counts loads, and the entries that they return.

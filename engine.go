@@ -52,7 +52,7 @@ func NewEngine(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		providers:     maps.Clone(o.Providers),
-		protocols:     protocols.NewRegistry(append(protocols.All(), deepcopy.Of(o.Protocols)...)...),
+		protocols:     protocols.NewRegistry(deepcopy.Of(o.Protocols)...),
 		sets:          sets,
 		replies:       map[string]*reply.Contract{},
 		extractAnswer: o.ExtractAnswer,

@@ -75,7 +75,11 @@ func TestIdsAreSortableOrGiven(t *testing.T) {
 
 func TestADebateOfAnUnknownProtocolIsReadButNotDriven(t *testing.T) {
 	memory := store.Memory()
-	opts := debate.Options{Store: memory, Providers: providersOf(&debatetest.DigestModel{Names: []string{"A", "B"}}, scriptedJudge(t, 1)), Protocols: []protocol.Protocol{debatetest.Mesh{}}}
+	opts := debate.Options{
+		Store:     memory,
+		Providers: providersOf(&debatetest.DigestModel{Names: []string{"A", "B"}}, scriptedJudge(t, 1)),
+		Protocols: []protocol.Protocol{debatetest.Mesh{}},
+	}
 	e := debatetest.Engine(t, opts)
 	d := debatetest.Create(t, e, debatetest.PairConfig(debatetest.Mesh{Rounds: 1}))
 	runUntilTurn(t, d, "speech")
@@ -127,7 +131,10 @@ func TestAnEngineWithoutTheProtocolDrivesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			opts := debate.Options{
-				Store: store.Memory(), Providers: providersOf(modelFailingFirst(tt.fails, providers.Authentication, transcript.Usage{}), scriptedJudge(t, 3)),
+				Store: store.Memory(), Providers: providersOf(
+					modelFailingFirst(tt.fails, providers.Authentication, transcript.Usage{}),
+					scriptedJudge(t, 3),
+				),
 			}
 			d := debatetest.New(t, debatetest.PairConfig(renamedPanel{}), opts)
 			tt.reach(t, d)
@@ -213,15 +220,22 @@ func (crossExamination) End(*protocol.Record) transcript.Ending { return transcr
 
 func TestAProtocolOfOnesOwn(t *testing.T) {
 	prompts := fstest.MapFS{
-		"ask.tmpl":    {Data: []byte(`{{define "system"}}You are {{.Me.Name}}, on {{.Topic}}.{{end}}Ask {{with .Target}}{{.Name}}{{end}} one question.`)},
-		"answer.tmpl": {Data: []byte(`{{define "system"}}You are {{.Me.Name}}, on {{.Topic}}.{{end}}Answer {{with .Target}}{{.Name}}{{end}}. {{.ReplyFields}}`)},
+		"ask.tmpl": {
+			Data: []byte(`{{define "system"}}You are {{.Me.Name}}, on {{.Topic}}.{{end}}Ask {{with .Target}}{{.Name}}{{end}} one question.`),
+		},
+		"answer.tmpl": {
+			Data: []byte(`{{define "system"}}You are {{.Me.Name}}, on {{.Topic}}.{{end}}Answer {{with .Target}}{{.Name}}{{end}}. {{.ReplyFields}}`),
+		},
 	}
 	model := scripted.Text(
 		"Where were the buses?", `{"reply": "Somewhere.", "evasive": true}`, "Where exactly?", `{"reply": "In the depot.", "evasive": false}`,
 		"Who pays?", `{"reply": "All do.", "evasive": false}`,
 	)
 	d := debatetest.New(t, debate.Config{
-		Topic: "Ban cars?", Protocol: crossExamination{FollowUps: 1}, Participants: []debate.Participant{{Name: "A"}, {Name: "B"}}, Limits: debate.Limits{MaxRounds: 1},
+		Topic: "Ban cars?", Protocol: crossExamination{FollowUps: 1}, Participants: []debate.Participant{
+			{Name: "A"},
+			{Name: "B"},
+		}, Limits: debate.Limits{MaxRounds: 1},
 	}, debate.Options{
 		Providers: map[string]providers.Provider{"only": model}, Prompts: prompts,
 		Contracts: []*reply.Contract{reply.New[answer]("answer/1")},
@@ -245,12 +259,22 @@ func TestAProtocolThatAsksForWhatIsNotThere(t *testing.T) {
 		step protocol.Step
 		want string
 	}{
-		"actor":    {protocol.Step{Key: transcript.Key{Actor: "Zoe"}, Prompt: "free-form"}, `phase "odd": plan step odd: "Zoe" is not a participant, judge or system actor`},
-		"prompt":   {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "rebutal"}, `prompt "rebutal"`},
-		"contract": {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "free-form", Contract: "song/1"}, `reply contract "song/1" is unknown`},
+		"actor": {
+			protocol.Step{Key: transcript.Key{Actor: "Zoe"}, Prompt: "free-form"},
+			`phase "odd": plan step odd: "Zoe" is not a participant, judge or system actor`,
+		},
+		"prompt": {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "rebutal"}, `prompt "rebutal"`},
+		"contract": {
+			protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "free-form", Contract: "song/1"},
+			`reply contract "song/1" is unknown`,
+		},
 		"variable": {protocol.Step{Key: transcript.Key{Actor: "A"}, Prompt: "sing"}, `map has no entry for key "tune"`},
 	} {
-		for round, p := range map[string]protocol.Protocol{"first": oneStepProtocol{tt.step}, "last": lastRound{oneStepProtocol{tt.step}}, "declared": declared{oneStepProtocol{tt.step}}} {
+		for round, p := range map[string]protocol.Protocol{
+			"first":    oneStepProtocol{tt.step},
+			"last":     lastRound{oneStepProtocol{tt.step}},
+			"declared": declared{oneStepProtocol{tt.step}},
+		} {
 			t.Run(name+" "+round, func(t *testing.T) {
 				model := talkingModel()
 				c, o := debatetest.PairConfig(p), debate.Options{Providers: providersOf(model, model)}
@@ -474,44 +498,105 @@ func TestABadRowIsNamed(t *testing.T) {
 	config := validConfigRow(t)
 	started := []any{
 		config, transitionRow(2, "configuring", "validate", "validating", ""), transitionRow(3, "validating", "accept", "ready", ""),
-		transitionRow(4, "ready", "start", "initializing", ""), transitionRow(5, "initializing", "initialized", "running.awaiting_responses", `, "round": 1`),
+		transitionRow(
+			4,
+			"ready",
+			"start",
+			"initializing",
+			"",
+		), transitionRow(5, "initializing", "initialized", "running.awaiting_responses", `, "round": 1`),
 	}
 	then := func(list ...any) []any { return slices.Concat(started, list) }
-	const turn = `{"type": "turn", "seq": %d, "turn": {"run": 1, "round": %d, "phase": "respond", "actor": "A", "kind": "speech", "text": "x"}}`
+	const turn = `{"type": "turn", "seq": %d,
+		"turn": {"run": 1, "round": %d, "phase": "respond", "actor": "A", "kind": "speech", "text": "x"}}`
 	for name, tt := range map[string]struct {
 		rows  []any
 		entry int    // the wrong entry
 		says  string // part of the error message
 	}{
-		"no JSON":                      {[]any{`{"type": "con`}, 1, "unexpected end of JSON input"},
-		"no object":                    {[]any{`7`}, 1, "parse event"},
-		"null":                         {[]any{`null`}, 1, `type "" is unknown`},
-		"no JSON at all":               {[]any{7}, 1, "data is int"},
-		"nothing":                      {[]any{nil}, 1, "data is <nil>"},
-		"a type that is unknown":       {[]any{config, `{"type": "thunder", "seq": 2}`}, 2, `type "thunder" is unknown`},
-		"a live event":                 {[]any{config, `{"type": "warning", "seq": 2, "live": true}`}, 2, `type "warning" is not an entry of a journal`},
-		"a number too high":            {[]any{config, `{"type": "annotated", "seq": 3}`}, 2, "it has the seq 2, but its data has 3"},
-		"a number twice":               {[]any{config, `{"type": "annotated", "seq": 1}`}, 2, "it has the seq 2, but its data has 1"},
-		"a field of another type":      {[]any{config, `{"type": "state", "seq": 2, "to": 7}`}, 2, `parse event of type "state"`},
-		"no configuration first":       {[]any{`{"type": "annotated", "seq": 1, "name": "a", "value": 1}`}, 1, "the journal must begin with a configuration"},
-		"a turn first":                 {[]any{`{"type": "turn", "seq": 1, "turn": {"run": 1, "phase": "x", "actor": "A", "kind": "speech"}}`}, 1, "the journal must begin with a configuration"},
-		"a configuration that is null": {[]any{`{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": null}`}, 1, "the configuration has no protocol"},
-		"no configuration in it":       {[]any{`{"type": "config", "seq": 1, "format": 1, "secret": "AAAAAAAAAAAAAAAAAAAAAA"}`}, 1, "unexpected end of JSON input"},
-		"no secret":                    {[]any{`{"type": "config", "seq": 1, "format": 1, "config": {"topic": "x"}}`}, 1, "the first entry has no secret"},
-		"no format":                    {[]any{`{"type": "config", "seq": 1, "config": {"topic": "x"}}`}, 1, "the format is 0, want 1"},
-		"no protocol":                  {[]any{`{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": {"topic": "x"}}`}, 1, "the configuration has no protocol"},
-		"a protocol without a name":    {[]any{`{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": {"topic": "x", "protocol": {}}}`}, 1, "protocol.name"},
-
-		"an unknown transition":         {[]any{config, transitionRow(2, "configuring", "start", "initializing", "")}, 2, "no such transition"},
-		"an unknown state":              {[]any{config, transitionRow(2, "configuring", "validate", "thinking", "")}, 2, "no such transition"},
-		"an error without a failure":    {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "round": 1`)), 6, "the entry has no failure"},
-		"a failure of a later round":    {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "round": 1, "failure": {"key": {"round": 9}}`)), 6, "it belongs to round 9"},
-		"a failure of a negative round": {then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "round": 1, "failure": {"key": {"round": -1}}`)), 6, "it belongs to round -1"},
-		"a question of a later round": {
-			then(transitionRow(6, "running.awaiting_responses", "pause", "paused", `, "round": 1, "question": {"failure": {"key": {"round": 9}}}`)), 6, "it belongs to round 9",
+		"no JSON":                {[]any{`{"type": "con`}, 1, "unexpected end of JSON input"},
+		"no object":              {[]any{`7`}, 1, "parse event"},
+		"null":                   {[]any{`null`}, 1, `type "" is unknown`},
+		"no JSON at all":         {[]any{7}, 1, "data is int"},
+		"nothing":                {[]any{nil}, 1, "data is <nil>"},
+		"a type that is unknown": {[]any{config, `{"type": "thunder", "seq": 2}`}, 2, `type "thunder" is unknown`},
+		"a live event": {
+			[]any{config, `{"type": "warning", "seq": 2, "live": true}`},
+			2,
+			`type "warning" is not an entry of a journal`,
 		},
-		"a drop without a failure":         {then(`{"type": "dropped", "seq": 6, "name": "A"}`), 6, "the entry has no failure"},
-		"a drop of a later round":          {then(`{"type": "dropped", "seq": 6, "name": "A", "failure": {"key": {"round": 9}}}`), 6, "it belongs to round 9"},
+		"a number too high":       {[]any{config, `{"type": "annotated", "seq": 3}`}, 2, "it has the seq 2, but its data has 3"},
+		"a number twice":          {[]any{config, `{"type": "annotated", "seq": 1}`}, 2, "it has the seq 2, but its data has 1"},
+		"a field of another type": {[]any{config, `{"type": "state", "seq": 2, "to": 7}`}, 2, `parse event of type "state"`},
+		"no configuration first": {
+			[]any{`{"type": "annotated", "seq": 1, "name": "a", "value": 1}`},
+			1,
+			"the journal must begin with a configuration",
+		},
+		"a turn first": {
+			[]any{`{"type": "turn", "seq": 1, "turn": {"run": 1, "phase": "x", "actor": "A", "kind": "speech"}}`},
+			1,
+			"the journal must begin with a configuration",
+		},
+		"a configuration that is null": {
+			[]any{`{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": null}`},
+			1,
+			"the configuration has no protocol",
+		},
+		"no configuration in it": {
+			[]any{`{"type": "config", "seq": 1, "format": 1, "secret": "AAAAAAAAAAAAAAAAAAAAAA"}`},
+			1,
+			"unexpected end of JSON input",
+		},
+		"no secret": {
+			[]any{`{"type": "config", "seq": 1, "format": 1, "config": {"topic": "x"}}`},
+			1,
+			"the first entry has no secret",
+		},
+		"no format": {[]any{`{"type": "config", "seq": 1, "config": {"topic": "x"}}`}, 1, "the format is 0, want 1"},
+		"no protocol": {
+			[]any{`{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": {"topic": "x"}}`},
+			1,
+			"the configuration has no protocol",
+		},
+		"a protocol without a name": {
+			[]any{`{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": {"topic": "x", "protocol": {}}}`},
+			1,
+			"protocol.name",
+		},
+
+		"an unknown transition": {[]any{config, transitionRow(2, "configuring", "start", "initializing", "")}, 2, "no such transition"},
+		"an unknown state":      {[]any{config, transitionRow(2, "configuring", "validate", "thinking", "")}, 2, "no such transition"},
+		"an error without a failure": {
+			then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "round": 1`)),
+			6,
+			"the entry has no failure",
+		},
+		"a failure of a later round": {
+			then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "round": 1, "failure": {"key": {"round": 9}}`)),
+			6,
+			"it belongs to round 9",
+		},
+		"a failure of a negative round": {
+			then(transitionRow(6, "running.awaiting_responses", "fail", "error", `, "round": 1, "failure": {"key": {"round": -1}}`)),
+			6,
+			"it belongs to round -1",
+		},
+		"a question of a later round": {
+			then(transitionRow(
+				6,
+				"running.awaiting_responses",
+				"pause",
+				"paused",
+				`, "round": 1, "question": {"failure": {"key": {"round": 9}}}`,
+			)), 6, "it belongs to round 9",
+		},
+		"a drop without a failure": {then(`{"type": "dropped", "seq": 6, "name": "A"}`), 6, "the entry has no failure"},
+		"a drop of a later round": {
+			then(`{"type": "dropped", "seq": 6, "name": "A", "failure": {"key": {"round": 9}}}`),
+			6,
+			"it belongs to round 9",
+		},
 		"a turn of a negative round":       {then(fmt.Sprintf(turn, 6, -1)), 6, "it belongs to round -1"},
 		"a turn of a later round":          {then(fmt.Sprintf(turn, 6, 2)), 6, "it belongs to round 2, but the debate is in round 1"},
 		"a turn before the debate's start": {[]any{config, fmt.Sprintf(turn, 2, 1)}, 2, "it belongs to round 1, but the debate is in round 0"},
@@ -532,7 +617,10 @@ func TestWatchNamesABadRow(t *testing.T) {
 	e := debatetest.Engine(t, debate.Options{Store: memory})
 	d := debatetest.Open(t, e, "d")
 	bad := store.Entry{Seq: 2, Data: json.RawMessage(`{"type": "thunder", "seq": 2}`)}
-	require.NoError(t, memory.Commit(t.Context(), store.Change{ID: "d", After: 1, Entries: []store.Entry{bad}, Status: store.Status{ID: "d", Seq: 2}}))
+	require.NoError(
+		t,
+		memory.Commit(t.Context(), store.Change{ID: "d", After: 1, Entries: []store.Entry{bad}, Status: store.Status{ID: "d", Seq: 2}}),
+	)
 	n, err := countEvents(d.Watch(t.Context(), 0))
 	require.Equal(t, 1, n, "what can be read is shown")
 	require.EqualError(t, err, `read entry 2 of debate d: parse event: type "thunder" is unknown`)
@@ -541,7 +629,8 @@ func TestWatchNamesABadRow(t *testing.T) {
 // Fields that a stored configuration or question omits are not required.
 func TestARowThatLeavesSomethingOut(t *testing.T) {
 	t.Run("a temperature", func(t *testing.T) {
-		d := openRows(t, `{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA", "config": {"topic": "x", "protocol": {"name": "panel/1"},
+		d := openRows(t, `{"type":"config","seq":1,"format":1, "secret": "AAAAAAAAAAAAAAAAAAAAAA",
+			"config": {"topic": "x", "protocol": {"name": "panel/1"},
 			"participants": [{"name": "A", "provider": "m"}, {"name": "B", "provider": "m"}], "judges": [{"name": "J", "provider": "j"}]}}`)
 		_, err := debatetest.Run(t, d)
 		require.ErrorIs(t, err, debate.ErrUnsupported, "the retriever has no provider")
@@ -549,8 +638,20 @@ func TestARowThatLeavesSomethingOut(t *testing.T) {
 	t.Run("a question's failure", func(t *testing.T) {
 		list := []any{
 			validConfigRow(t), transitionRow(2, "configuring", "validate", "validating", ""), transitionRow(3, "validating", "accept", "ready", ""),
-			transitionRow(4, "ready", "start", "initializing", ""), transitionRow(5, "initializing", "initialized", "running.awaiting_responses", `, "round": 1`),
-			transitionRow(6, "running.awaiting_responses", "pause", "paused", `, "round": 1, "question": {"cause": "Shall it?", "choices": [{"action": "end"}, {"action": "drop"}]}`),
+			transitionRow(
+				4,
+				"ready",
+				"start",
+				"initializing",
+				"",
+			), transitionRow(5, "initializing", "initialized", "running.awaiting_responses", `, "round": 1`),
+			transitionRow(
+				6,
+				"running.awaiting_responses",
+				"pause",
+				"paused",
+				`, "round": 1, "question": {"cause": "Shall it?", "choices": [{"action": "end"}, {"action": "drop"}]}`,
+			),
 		}
 		d := openRows(t, list...)
 		require.ErrorContains(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "drop"), "the question has no actor to drop")
@@ -561,7 +662,13 @@ func TestARowThatLeavesSomethingOut(t *testing.T) {
 
 func TestSurvivesACrash(t *testing.T) {
 	ctx := t.Context()
-	model := scripted.Text("Cars are freedom.", "Cars are noise.", "Freedom ends at the kerb.", "Freedom ends at the kerb.", "Buses are slow.") // the third call is canceled and repeated
+	model := scripted.Text(
+		"Cars are freedom.",
+		"Cars are noise.",
+		"Freedom ends at the kerb.",
+		"Freedom ends at the kerb.",
+		"Buses are slow.",
+	) // the third call is canceled and repeated
 	jury := &scripted.Provider{Replies: []scripted.Reply{
 		{Text: "{\"should_con", Chunks: 2, Err: &providers.Error{Kind: providers.Network}}, // cut off, then retried
 		{Text: assessmentReply(t, true, "A", "B")},

@@ -266,7 +266,12 @@ func ExampleEngine_Fork() {
 	ctx := context.Background()
 	o := options()
 	o.Providers["bo"] = scripted.Text("Ada forgets those who work at night.", "Not all of them can cycle.")
-	o.Providers["judge"] = scripted.Text(assessed, `{"summary": "Both have a point.", "quality": 70}`, assessed, `{"summary": "Bo has a point.", "quality": 60}`)
+	o.Providers["judge"] = scripted.Text(
+		assessed,
+		`{"summary": "Both have a point.", "quality": 70}`,
+		assessed,
+		`{"summary": "Bo has a point.", "quality": 60}`,
+	)
 	engine, err := debate.NewEngine(o)
 	if err != nil {
 		log.Fatal(err)

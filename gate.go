@@ -114,7 +114,11 @@ func (u *unreadable) Unwrap() []error { return []error{&u.unsupported, u.cause} 
 // readDocument returns the text of a private document from Options.Documents, or an ErrUnsupported.
 func (e *Engine) readDocument(ctx context.Context, id string, labels map[string]string, d evidence.Document) (text string, err error) {
 	unread := func(reason string, cause error) error {
-		return &unreadable{unsupported{[]string{fmt.Sprintf("document %q: %s", d.Name, reason)}}, cause}
+		missing := fmt.Sprintf("document %q: %s", d.Name, reason)
+		return &unreadable{
+			unsupported: unsupported{[]string{missing}},
+			cause:       cause,
+		}
 	}
 	if e.documents == nil {
 		return "", unread("it is private, set Options.Documents", nil)
@@ -159,13 +163,15 @@ func (e *Engine) withDefaults(c Config) (Config, []protocol.Problem) {
 	c.OnRefusal = cmp.Or(c.OnRefusal, Continue)
 	c.OnOverflow = cmp.Or(c.OnOverflow, OverflowTruncate)
 	for i := range c.Attachments {
-		if a := &c.Attachments[i]; a.MediaType == attachment.PDF && a.Pages == 0 &&
-			len(a.Data) <= attachment.MaxData {
+		a := &c.Attachments[i]
+		isSmall := len(a.Data) <= attachment.MaxData
+		if a.MediaType == attachment.PDF && a.Pages == 0 && isSmall {
 			a.Pages = attachment.Pages(a.Data)
 		}
 	}
+	count := func(text string) int { return env.Count("", text) }
 	for i, d := range c.Documents {
-		c.Documents[i] = d.WithDefaults(func(text string) int { return env.Count("", text) })
+		c.Documents[i] = d.WithDefaults(count)
 	}
 	own := budget.DefaultsOf(c.Protocol)
 	l.limits(&c.Limits)
@@ -176,11 +182,14 @@ func (e *Engine) withDefaults(c Config) (Config, []protocol.Problem) {
 		c.Participants[i] = p.WithDefaults(temperature, c.Limits.StepTokens, e.learnsWindow)
 	}
 	derivePositions(c)
+	asJudge := func(p Participant, temperature float64) Participant {
+		return p.WithDefaults(temperature, c.Limits.JudgeTokens, e.learnsWindow)
+	}
 	for i, p := range c.Judges {
-		c.Judges[i] = p.WithDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens, e.learnsWindow)
+		c.Judges[i] = asJudge(p, *own.JudgeTemperature)
 	}
 	for i, p := range c.Substitutes {
-		c.Substitutes[i] = p.WithDefaults(*own.JudgeTemperature, c.Limits.JudgeTokens, e.learnsWindow)
+		c.Substitutes[i] = asJudge(p, *own.JudgeTemperature)
 	}
 	if usesTools(&c) {
 		c.Limits = c.Limits.WithToolDefaults()
@@ -188,8 +197,8 @@ func (e *Engine) withDefaults(c Config) (Config, []protocol.Problem) {
 	if c.Limits.Cost > 0 || c.AskAboveCost > 0 {
 		nameModels(&c, env)
 	}
-	c.PersonaAssigner = systemActor(&c, c.PersonaAssigner).WithDefaults(0.9, c.Limits.JudgeTokens, e.learnsWindow)
-	c.Summarizer = systemActor(&c, c.Summarizer).WithDefaults(0.3, c.Limits.JudgeTokens, e.learnsWindow)
+	c.PersonaAssigner = asJudge(systemActor(&c, c.PersonaAssigner), 0.9)
+	c.Summarizer = asJudge(systemActor(&c, c.Summarizer), 0.3)
 	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, clients.Templates)
 	c.Embedder.Window = cmp.Or(c.Embedder.Window, 8_000)
 	checkConfig(&c, env, l, own)
@@ -301,7 +310,9 @@ func checkProtocol(c *Config, env *environment, l *problemList, own protocol.Def
 			l.add("protocol", "%s", problem)
 		}
 	}
-	l.problems = append(l.problems, findings.Check(c.Detect, c.Protocol.Name(), f.Assesses, c.Embedder.Provider != "")...)
+	embeds := c.Embedder.Provider != ""
+	found = findings.Check(c.Detect, c.Protocol.Name(), f.Assesses, embeds)
+	l.problems = append(l.problems, found...)
 	r.Cursor.Round = 1
 	if len(l.problems) == 0 {
 		l.problems = budget.CoverStart(&c.Limits, worstCase(r, f.First...))

@@ -98,7 +98,12 @@ func TestAFailureSaysEverything(t *testing.T) {
 				require.Equal(t, failure.Error(), back.Error())
 				require.Equal(t, failure.Hint(), back.Hint())
 				require.NotErrorAs(t, &back, &inner, "its cause is in this process alone")
-				require.Equal(t, debatetest.Encode(t, failure), debatetest.Encode(t, debatetest.Result(t, d.OpenWithProvider(t, talkingModel())).Failure), "another engine reads the same")
+				require.Equal(
+					t,
+					debatetest.Encode(t, failure),
+					debatetest.Encode(t, debatetest.Result(t, d.OpenWithProvider(t, talkingModel())).Failure),
+					"another engine reads the same",
+				)
 			})
 		})
 	}
@@ -200,7 +205,12 @@ func samples() []debate.Event {
 		debate.Dropped{EventMeta: debate.EventMeta{Type: "dropped", Seq: 2}, Name: "A", Failure: failure},
 		debate.Decided{EventMeta: debate.EventMeta{Type: "decided", Seq: 3}, Action: "retry"},
 		debate.Annotated{EventMeta: debate.EventMeta{Type: "annotated", Seq: 4}, Name: "rating", Value: []byte("5")},
-		debate.TurnFailed{EventMeta: debate.EventMeta{Type: "turn_failed", Live: true}, Attempt: &debate.Attempt{Number: 2}, Error: providers.Timeout, RetryIn: time.Second},
+		debate.TurnFailed{
+			EventMeta: debate.EventMeta{Type: "turn_failed", Live: true},
+			Attempt:   &debate.Attempt{Number: 2},
+			Error:     providers.Timeout,
+			RetryIn:   time.Second,
+		},
 		debate.Warning{EventMeta: debate.EventMeta{Type: "warning", Live: true}, Text: "look"},
 	}
 }
@@ -247,7 +257,12 @@ func TestAResultAddsUp(t *testing.T) {
 		require.Equal(t, 8, res.Total.Turns)
 		require.Equal(t, transcript.Usage{Input: 800, Cached: 80, Output: 160, Reasoning: 40}, res.Total.Usage)
 		require.Equal(t, 8*time.Second, res.Total.Duration)
-		require.Equal(t, []int{1, 3, 4}, []int{res.Rounds[0].Turns, res.Rounds[1].Turns, res.Rounds[2].Turns}, "personas; a round; a round and the verdict")
+		require.Equal(
+			t,
+			[]int{1, 3, 4},
+			[]int{res.Rounds[0].Turns, res.Rounds[1].Turns, res.Rounds[2].Turns},
+			"personas; a round; a round and the verdict",
+		)
 		require.Equal(t, map[string]int{"for": 2, "against": 2, "": 4}, map[string]int{
 			"for": res.Sides["for"].Turns, "against": res.Sides["against"].Turns, "": res.Sides[""].Turns,
 		})
@@ -263,7 +278,10 @@ func TestARateLimitedParticipantShows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) {
 			o.Providers["m"] = &scripted.Provider{Replies: []scripted.Reply{
-				{Err: &providers.Error{Kind: providers.RateLimit, Err: errors.New("slow down")}}, {Text: "first"}, {Text: "second", FinishReason: providers.Length},
+				{Err: &providers.Error{Kind: providers.RateLimit, Err: errors.New("slow down")}}, {Text: "first"}, {
+					Text:         "second",
+					FinishReason: providers.Length,
+				},
 			}}
 		})
 		res := debatetest.RunResult(t, d)
@@ -282,7 +300,10 @@ func TestTheAnswerOfABenchIsAJointOneWhoeverIsLeft(t *testing.T) {
 	c.OnJudgeFailure, c.Limits.MaxRounds = debate.DropJudge, 1
 	c.Retries = map[providers.ErrorKind]int{providers.ServerError: 0}
 	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{
-		"m": talkingModel(), "j": scriptedJudge(t, 1), "k": failingProvider{&providers.Error{Kind: providers.ServerError, Err: errors.New("gone")}},
+		"m": talkingModel(), "j": scriptedJudge(t, 1), "k": failingProvider{&providers.Error{
+			Kind: providers.ServerError,
+			Err:  errors.New("gone"),
+		}},
 	}})
 	debatetest.Finish(t, d)
 	var joint judge.Opinion[judge.Verdict]

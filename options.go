@@ -353,7 +353,17 @@ func (p *reporter) logAttempt(ctx context.Context, id string, ev TurnFailed) {
 	if !p.log.Enabled(ctx, slog.LevelWarn) {
 		return
 	}
-	attrs := p.with(ev.Message, "debate", id, "step", ev.Key.String(), "attempt", ev.Number, "kind", ev.Error)
+	attrs := p.with(
+		ev.Message,
+		"debate",
+		id,
+		"step",
+		ev.Key.String(),
+		"attempt",
+		ev.Number,
+		"kind",
+		ev.Error,
+	)
 	switch {
 	case ev.RetryIn < 0:
 		p.log.WarnContext(ctx, "attempt failed, no retry", attrs...)
@@ -387,7 +397,10 @@ func (p *reporter) logTool(ctx context.Context, s Step, call *tool.Record, err e
 // kind implements live.Kind.
 type kind struct{}
 
-func (kind) Seq(ev Event) (seq int64, live bool) { m := ev.Meta(); return m.Seq, m.Live }
+func (kind) Seq(ev Event) (seq int64, live bool) {
+	m := ev.Meta()
+	return m.Seq, m.Live
+}
 
 func (kind) Restamp(ev Event, seq int64) Event { return restamp(ev, seq) }
 
@@ -402,19 +415,18 @@ func (kind) Step(ev Event) (key transcript.Key, done bool) {
 	if t, ok := ev.(TurnDone); ok {
 		return t.Turn.Key, true
 	}
-	key, _ = stepOf(ev)
-	return key, false
+	return stepOf(ev), false
 }
 
-// stepOf returns the key of the step that a live event is about.
-func stepOf(ev Event) (k transcript.Key, ok bool) {
+// stepOf returns the key of the step that a live event is about. It is zero if there is none.
+func stepOf(ev Event) (k transcript.Key) {
 	switch ev := ev.(type) {
 	case TurnStarted:
-		return ev.Key, true
+		return ev.Key
 	case Chunk:
-		return ev.Key, true
+		return ev.Key
 	}
-	return k, false
+	return k
 }
 
 // Engine drives debates. One engine can drive many. It is safe for concurrent use.

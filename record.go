@@ -731,17 +731,46 @@ func outcomeOf(r *record, a protocol.Answer) (o protocol.Outcome, err error) {
 	return o, err
 }
 
+// participantStatus returns the status of a participant after its turns and its failures.
 func participantStatus(r *record, name string) ParticipantStatus {
-	s := turns.StatusOf(name, r.Turns)
+	s := ParticipantStatus{Name: name, State: "active"}
+	for i := range r.Turns {
+		t := &r.Turns[i]
+		if t.Actor != name {
+			continue
+		}
+		s.State = "active"
+		addAttempts(&s, t.Attempts)
+		if t.Window != nil && t.Window.Omitted > 0 {
+			s.State = "context_exceeded"
+		}
+	}
 	for _, f := range r.losses.steps {
 		if f.Key.Actor == name {
-			s.Add(f.AttemptDetails)
+			addAttempts(&s, f.AttemptDetails)
 		}
 	}
 	if slices.ContainsFunc(r.losses.dropped, func(d Dropped) bool { return d.Name == name }) {
 		s.State = "dropped"
 	}
-	return ParticipantStatus(s)
+	return s
+}
+
+// failedStates are the states of participants whose last attempt has failed, by the kind of the failure.
+var failedStates = map[string]string{
+	string(providers.RateLimit):       "rate_limited",
+	string(providers.ContextOverflow): "context_exceeded",
+}
+
+// addAttempts adds attempts at a step to the status of a participant.
+func addAttempts(s *ParticipantStatus, list []transcript.Attempt) {
+	for _, a := range list {
+		s.Attempts++
+		if a.ErrorKind != "" {
+			s.Errors = append(s.Errors, a.ErrorMessage)
+		}
+		s.State = cmp.Or(failedStates[a.ErrorKind], s.State)
+	}
 }
 
 // setConfig changes the configuration. Calls in flight keep the old one.

@@ -176,7 +176,11 @@ func (x *execution) unobserve(err error) {
 
 // noteWait writes a note about a wait to the journal, so that the next job knows how long the debate has waited.
 func (x *execution) noteWait(c *transaction) error {
-	value, err := json.Marshal(map[string]string{"actor": x.key().Actor, "provider": x.run.Plan.Model.Provider, "phase": x.key().Phase})
+	value, err := json.Marshal(map[string]string{
+		"actor":    x.key().Actor,
+		"provider": x.run.Plan.Model.Provider,
+		"phase":    x.key().Phase,
+	})
 	if err != nil || !c.rec.lifecycle.State.Active() {
 		return err
 	}
@@ -640,7 +644,10 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 	setLimits(r, p, s, who)
 	addSubstitutes(r, p, s, who)
 	if p.Prompt.Summarize {
-		p.Summarizer = step.Model{Request: c.Summarizer.Request(), Instructions: c.Summarizer.Instructions}
+		p.Summarizer = step.Model{
+			Request:      c.Summarizer.Request(),
+			Instructions: c.Summarizer.Instructions,
+		}
 		p.Summarizer.Provider, p.Summarizer.Client, _ = r.env.Bind(c.Summarizer.Provider)
 	}
 }

@@ -46,15 +46,57 @@ func TestWhatEndsAPanel(t *testing.T) {
 		rounds  int
 	}{
 		{"free-form: the judge decides", panel.FreeForm, debate.Limits{}, say(false, false, false), transcript.JudgeDecided, 1},
-		{"free-form: convergence alone does not end it", panel.FreeForm, debate.Limits{MaxRounds: 2}, say(true, true, true), transcript.RoundLimit, 2},
+		{
+			"free-form: convergence alone does not end it",
+			panel.FreeForm,
+			debate.Limits{MaxRounds: 2},
+			say(true, true, true),
+			transcript.RoundLimit,
+			2,
+		},
 		{"free-form: never past the limit", panel.FreeForm, debate.Limits{MaxRounds: 3}, say(true, false, false), transcript.RoundLimit, 3},
-		{"free-form: never before the minimum", panel.FreeForm, debate.Limits{MinRounds: 3}, say(false, false, false), transcript.JudgeDecided, 3},
-		{"round-limited: whatever the judge says", panel.RoundLimited, debate.Limits{MaxRounds: 3}, say(false, true, true), transcript.RoundLimit, 3},
+		{
+			"free-form: never before the minimum",
+			panel.FreeForm,
+			debate.Limits{MinRounds: 3},
+			say(false, false, false),
+			transcript.JudgeDecided,
+			3,
+		},
+		{
+			"round-limited: whatever the judge says",
+			panel.RoundLimited,
+			debate.Limits{MaxRounds: 3},
+			say(false, true, true),
+			transcript.RoundLimit,
+			3,
+		},
 		{"structured: after its closing", panel.StructuredRounds, debate.Limits{MaxRounds: 3}, say(false, true, true), transcript.RoundLimit, 3},
 		{"convergence-seeking: convergence", panel.ConvergenceSeeking, debate.Limits{}, say(true, true, true), transcript.Converged, 1},
-		{"convergence-seeking: diminishing returns", panel.ConvergenceSeeking, debate.Limits{}, say(true, false, true), transcript.DiminishingReturns, 1},
-		{"convergence-seeking: the judge decides", panel.ConvergenceSeeking, debate.Limits{}, say(false, false, false), transcript.JudgeDecided, 1},
-		{"convergence-seeking: not before the minimum", panel.ConvergenceSeeking, debate.Limits{MinRounds: 2}, say(true, true, false), transcript.Converged, 2},
+		{
+			"convergence-seeking: diminishing returns",
+			panel.ConvergenceSeeking,
+			debate.Limits{},
+			say(true, false, true),
+			transcript.DiminishingReturns,
+			1,
+		},
+		{
+			"convergence-seeking: the judge decides",
+			panel.ConvergenceSeeking,
+			debate.Limits{},
+			say(false, false, false),
+			transcript.JudgeDecided,
+			1,
+		},
+		{
+			"convergence-seeking: not before the minimum",
+			panel.ConvergenceSeeking,
+			debate.Limits{MinRounds: 2},
+			say(true, true, false),
+			transcript.Converged,
+			2,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			jury := &scripted.Provider{Func: func(r providers.Request) scripted.Reply {
@@ -148,7 +190,11 @@ func TestAParticipantThatFailsIsDropped(t *testing.T) {
 		q := debatetest.Result(t, d).Question
 		require.Contains(t, q.Cause, "too long")
 		require.ErrorContains(t, d.Resume(t.Context()), "call Decide with one of retry, drop, end")
-		require.ErrorContains(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "dance"), `"dance" is not a choice, use one of retry, drop, end`)
+		require.ErrorContains(
+			t,
+			d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "dance"),
+			`"dance" is not a choice, use one of retry, drop, end`,
+		)
 
 		require.NoError(t, d.Decide(t.Context(), debatetest.Result(t, d).Question.ID, "retry"))
 		debatetest.Finish(t, d)
@@ -550,7 +596,11 @@ func TestVectorsOfManySpeechesAreTaken(t *testing.T) {
 		}
 		return providers.Response{Text: debatetest.Encode(t, map[string]any{"vectors": list}), FinishReason: providers.Stop}, nil
 	})
-	d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": talkingModel(), "e": e}, Protocols: []protocol.Protocol{panelOfMany{}}})
+	d := debatetest.New(
+		t,
+		c,
+		debate.Options{Providers: map[string]providers.Provider{"m": talkingModel(), "e": e}, Protocols: []protocol.Protocol{panelOfMany{}}},
+	)
 	debatetest.Finish(t, d)
 	require.Empty(t, debatetest.Result(t, d).Warnings)
 }
@@ -679,7 +729,11 @@ func TestFindingsUseTheJuryOfTheProtocol(t *testing.T) {
 // The journal holds each finding once. A debate that another process continues keeps its findings and gets the same
 // new ones as an uninterrupted debate.
 func TestFindingsAreTheSameInAnotherProcess(t *testing.T) {
-	rules := []detect.Rule{{Signal: detect.Repetitive, Effect: detect.Advise}, {Signal: detect.Drifting, Method: "words"}, {Signal: detect.Diminishing}}
+	rules := []detect.Rule{
+		{Signal: detect.Repetitive, Effect: detect.Advise},
+		{Signal: detect.Drifting, Method: "words"},
+		{Signal: detect.Diminishing},
+	}
 	drive := func(stops int) *debate.Result {
 		s := store.Memory()
 		p := &debatetest.DigestModel{Names: []string{"A", "B"}}
@@ -748,7 +802,12 @@ func TestVectorsAreAStep(t *testing.T) {
 		flags []transcript.Flag
 	}{
 		{"an embedder", nil, 1, nil},
-		{"a failing embedder does not stop the debate", &providers.Error{Kind: providers.ServerError, Err: errors.New("broken")}, 0, []transcript.Flag{transcript.Defaulted}},
+		{
+			"a failing embedder does not stop the debate",
+			&providers.Error{Kind: providers.ServerError, Err: errors.New("broken")},
+			0,
+			[]transcript.Flag{transcript.Defaulted},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := configWithRules(2, detect.Rule{Signal: detect.Repetitive, Method: "vectors", Effect: detect.Report})
@@ -770,7 +829,11 @@ func TestVectorsAreAStep(t *testing.T) {
 			require.Len(t, res.Assessments, 2)
 			require.Len(t, res.Findings, 2)
 			require.InDelta(t, tt.value, res.Findings[1].Value, 0.001)
-			require.Equal(t, []providers.Message{{Role: providers.User, Text: "A is my name."}, {Role: providers.User, Text: "B is my name."}}, e.Calls()[0].Messages)
+			require.Equal(
+				t,
+				[]providers.Message{{Role: providers.User, Text: "A is my name."}, {Role: providers.User, Text: "B is my name."}},
+				e.Calls()[0].Messages,
+			)
 		})
 	}
 }
@@ -780,7 +843,9 @@ func TestANewRunIsMeasuredFromItsBeginning(t *testing.T) {
 	m := talkingModel()
 	c := configWithRules(2, detect.Rule{Signal: detect.Repetitive}, detect.Rule{Signal: detect.Converged})
 	var n atomic.Int64
-	d := debatetest.New(t, c, debate.Options{Providers: providersOf(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(debatetest.ProviderFunc(func(
+		ctx context.Context, r providers.Request,
+	) (providers.Response, error) {
 		if n.Add(1) > 2 && broken {
 			return providers.Response{}, &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
 		}
@@ -800,7 +865,9 @@ func TestRulesThatWereEditedHoldFromThenOn(t *testing.T) {
 	m, broken := talkingModel(), true
 	var n atomic.Int64
 	c := configWithRules(3, detect.Rule{Signal: detect.Repetitive})
-	d := debatetest.New(t, c, debate.Options{Providers: providersOf(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+	d := debatetest.New(t, c, debate.Options{Providers: providersOf(debatetest.ProviderFunc(func(
+		ctx context.Context, r providers.Request,
+	) (providers.Response, error) {
 		if n.Add(1) > 4 && broken {
 			return providers.Response{}, &providers.Error{Kind: providers.Authentication, Err: errors.New("the key has expired")}
 		}
@@ -825,7 +892,11 @@ func TestDefaultsAreNoMarks(t *testing.T) {
 	j := &scripted.Provider{Func: func(r providers.Request) scripted.Reply { return scripted.Reply{Text: "No idea."} }}
 	d := debatetest.New(t, c, debate.Options{Providers: providersOf(talkingModel(), j)})
 	debatetest.Finish(t, d)
-	require.True(t, strings.HasSuffix(debatetest.Result(t, d).Findings[0].Evidence, "no relevance score"), debatetest.Result(t, d).Findings[0].Evidence)
+	require.True(
+		t,
+		strings.HasSuffix(debatetest.Result(t, d).Findings[0].Evidence, "no relevance score"),
+		debatetest.Result(t, d).Findings[0].Evidence,
+	)
 }
 
 type refund struct {

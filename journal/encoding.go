@@ -42,7 +42,7 @@ func (c *Config) UnmarshalJSON(b []byte) error {
 	return DecodeConfig(
 		b,
 		c,
-		protocols.NewRegistry(protocols.All()...),
+		protocols.NewRegistry(),
 		"decode other protocols with Engine.ParseConfig",
 	)
 }

@@ -46,6 +46,14 @@
 package prompts
 
 import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"text/template"
+
 	"github.com/elenchus-go/debate/internal/delimit"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -122,4 +130,137 @@ func (d *Data) systemData() *systemData {
 	return &systemData{
 		Topic: d.Topic, Background: d.Background, Me: d.Me, Others: d.Others, Vars: d.Vars, Criteria: d.Criteria, Nonce: d.Nonce, Blind: d.Blind,
 	}
+}
+
+// Set is a set of prompts. Use [Load] to create one. It is safe for concurrent use.
+type Set struct {
+	prompts map[string]prompt
+	version string
+	files   []file // as they are written, by name
+	over    *Set   // the set whose files these replace; nil for those of the library
+}
+
+// Version returns a short text that identifies the templates of the set. It changes if any of them does.
+func (s *Set) Version() string { return s.version }
+
+// System renders the system prompt of the named prompt. For one participant or judge, the result is the same in each round
+// of a debate, so you can cache it.
+func (s *Set) System(name string, d Data) (string, error) {
+	p, err := s.lookup(name)
+	if err != nil {
+		return "", err
+	}
+	return render(p.flatSystem(), d.systemData())
+}
+
+// User renders the last user message of the named prompt. It computes First and Last, and
+// also Opponents if it is nil.
+func (s *Set) User(name string, d Data) (string, error) {
+	p, err := s.lookup(name)
+	if err != nil {
+		return "", err
+	}
+	u := userData.Get().(*reusable)
+	defer u.release()
+	u.Data = d
+	u.First, u.Last, u.Early = d.Round == 1, d.Rounds > 0 && d.Round == d.Rounds, d.Round < d.MinRounds
+	if d.Opponents == nil {
+		u.Opponents = d.opponents(u.names[:0])
+		u.names = u.Opponents
+	}
+	return render(p.flatUser(), &u.Data)
+}
+
+// userData holds what templates read while they are rendered.
+var userData = sync.Pool{New: func() any { return new(reusable) }}
+
+// reusable is data with room for the names of opponents.
+type reusable struct {
+	Data
+	names Names
+}
+
+func (u *reusable) release() {
+	u.Data = Data{}
+	userData.Put(u)
+}
+
+// ReadsCriteria reports whether the named prompt shows a judge the criteria of the rubric.
+func (s *Set) ReadsCriteria(name string) bool {
+	p, err := s.lookup(name)
+	return err == nil && slices.ContainsFunc(p.user.Templates(), func(t *template.Template) bool { // those that it uses
+		return strings.Contains(t.Root.String(), ".Criteria")
+	})
+}
+
+// Names returns the names of all prompts, sorted.
+func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.prompts)) }
+
+// Has reports whether the set contains the named prompt.
+func (s *Set) Has(name string) bool {
+	_, ok := s.prompts[name]
+	return ok
+}
+
+func (s *Set) lookup(name string) (prompt, error) {
+	p, ok := s.prompts[name]
+	if !ok {
+		return p, fmt.Errorf("find prompt %q: unknown prompt; the prompts are %s", name, strings.Join(s.Names(), ", "))
+	}
+	return p, nil
+}
+
+// prompt is a parsed prompt file with its own copy of the blocks that it uses.
+type prompt struct {
+	system, user         *template.Template
+	flatSystem, flatUser func() *template.Template // the same with inlined blocks
+}
+
+// file holds a template file.
+type file struct{ name, text string }
+
+// partial reports whether the file contains shared blocks and no prompt.
+func (f file) partial() bool { return strings.HasPrefix(f.name, "_") }
+
+// funcs are the functions for templates, in addition to those of text/template.
+var funcs = template.FuncMap{"join": join, "sorted": sorted}
+
+// join joins strings with separator, and the last two with last.
+func join(list []string, separator, last string) string {
+	n := len(list) - 1
+	if n < 1 {
+		return strings.Join(list, separator)
+	}
+	return strings.Join(list[:n], separator) + last + list[n]
+}
+
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// render executes a template and tidies the result.
+func render(t *template.Template, data any) (string, error) {
+	b := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(b)
+	b.Reset()
+	if err := t.Execute(b, data); err != nil {
+		return "", fmt.Errorf("render prompt: %w", err)
+	}
+	return string(tidy(b.Bytes())), nil
+}
+
+// tidy removes spaces at line ends, blank lines at both ends, and all but one of several blank lines in a row. It works in
+// place.
+func tidy(text []byte) []byte {
+	out := text[:0]
+	blank := true
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimRight(line, " \t\r\n")
+		if blank && len(line) == 0 {
+			continue
+		}
+		blank = len(line) == 0
+		out = append(append(out, line...), '\n')
+	}
+	return bytes.TrimRight(out, "\n")
 }

@@ -76,3 +76,10 @@ func TestWhatIsStoredIsDecoded(t *testing.T) {
 		})
 	}
 }
+
+func TestPresetsHaveTheirNames(t *testing.T) {
+	for _, p := range presets {
+		require.Equal(t, p.Protocol.Name(), p.name)
+	}
+	require.Len(t, NewRegistry().Known(), len(presets))
+}

@@ -69,7 +69,7 @@ func (d *dialogue) speaks(i int) bool {
 	case l.alone:
 		return false
 	}
-	return isAbout(firstSentence(words), firstPerson) || d.isLastWord(i)
+	return isAbout(firstSentence(words), firstPerson()) || d.isLastWord(i)
 }
 
 // isAnswer reports whether the words after a label of another are the speaker's answer to it.

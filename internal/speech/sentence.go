@@ -85,8 +85,11 @@ var tree = sync.OnceValue(func() *node {
 	root := &node{}
 	for lang := range languages {
 		for k, list := range languages[lang].words {
-			for _, word := range list {
-				root.add(word, entry{lang: lang, kind: kind(k)})
+			for word := range strings.SplitSeq(list, ",") {
+				word = strings.TrimSpace(strings.Join(strings.Fields(word), " "))
+				if word != "" {
+					root.add(word, entry{lang: lang, kind: kind(k)})
+				}
 			}
 		}
 	}

@@ -1,10 +1,10 @@
 package speech
 
-// language is how a language refuses. All lists have the beginnings of words; a "$" after one ends a word, a " $" ends the sentence,
-// and a "^ " begins it.
+// language is how a language refuses. All lists have the beginnings of words, between commas; a "$" after one ends a word, a " $" ends
+// the sentence, and a "^ " begins it.
 type language struct {
 	verbLast bool // "not" follows the verb
-	words    [kinds][]string
+	words    [kinds]string
 }
 
 // kind is what a word means in a refusal.

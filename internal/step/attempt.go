@@ -45,40 +45,25 @@ func (r *Run) attempt(n int) (again bool, err error) {
 	r.attempts.response = resp
 	r.noteAnswer(r.attempts.began, err)
 	err = r.checkTimeout(resp, err)
-	if err == nil {
-		s.end()
-	}
 	whole := err == nil
-	mayCall := request.MayCallTools()
-	var round *Round
-	var next transcript.Next
-	if failed := providers.AsError(err); failed != nil {
-		resp = failed.Partial
-		next, err = r.readPartial(failed, err, mayCall)
-	} else {
-		round, next, err = r.readCalls(&resp)
-		again = next != "" && err == nil
-	}
-	if whole && !again && err == nil {
-		next, err = r.readReply(&resp)
-	}
+	round, next, err := r.readResponse(&resp, err)
+	again = err == nil && next != ""
 	a := r.newAttempt(q.usage(resp, whole, r.Plan.NoText))
 	a.ToolsForbidden = forbidden
 	if again {
 		a.Next = next
 	}
 	r.attempts.wants = next
-	if t := r.Plan.Tools; t != nil && t.Warning != "" && len(r.draft.Attempts) == 0 {
-		resp.Warnings = append(slices.Clip(resp.Warnings), t.Warning)
+	if t := r.Plan.Tools; t != nil && len(r.draft.Attempts) == 0 {
+		resp.Warnings = warned(resp.Warnings, t.Warning)
 	}
 	// Otherwise the estimate is for another prompt or another model, or the service may ignore a part of the prompt, or the
 	// prompt has attachments, whose estimate is far above most counts, or private documents, whose texts the estimate lacks.
-	if !reasked && !r.Plan.Private && !r.attempts.substituted && q.Opaque == 0 &&
-		len(q.Attachments) == 0 && (q.dialog == nil || len(q.dialog.rounds) == 0) {
+	changed := reasked || r.attempts.substituted || q.hasRounds()
+	if !changed && !r.Plan.Private && q.Opaque == 0 && len(q.Attachments) == 0 {
 		a.PromptTokens = prompt
-		if w := q.compareCount(&a, resp.FinishReason, err, r.Plan.Step.Actor); w != "" {
-			resp.Warnings = append(slices.Clip(resp.Warnings), w)
-		}
+		w := q.compareCount(&a, resp.FinishReason, err, r.Plan.Step.Actor)
+		resp.Warnings = warned(resp.Warnings, w)
 	}
 	r.attempts.response = resp
 	r.attempts.stream = nil
@@ -87,6 +72,31 @@ func (r *Run) attempt(n int) (again bool, err error) {
 		r.attempts.ended = r.callTools(round)
 	}
 	return again, err
+}
+
+// warned returns warnings with another one, unless that is empty.
+func warned(list []string, warning string) []string {
+	if warning == "" {
+		return list
+	}
+	return append(slices.Clip(list), warning)
+}
+
+// readResponse reads what a call has returned: calls of tools, or the reply. It returns the round of tool calls that is to run, and
+// what the response calls for. It replaces the response of a call that has failed with the part that was received.
+func (r *Run) readResponse(resp *providers.Response, err error) (*Round, transcript.Next, error) {
+	if failed := providers.AsError(err); failed != nil {
+		*resp = failed.Partial
+		next, err := r.readPartial(failed, err)
+		return nil, next, err
+	}
+	r.attempts.stream.end()
+	round, next, err := r.readCalls(resp)
+	if err != nil || next != "" {
+		return round, next, err
+	}
+	next, err = r.readReply(resp)
+	return nil, next, err
 }
 
 // readReply sets a reply as the turn's reply. If that is not possible, or if the model is asked for another one, it returns an error,
@@ -107,8 +117,9 @@ func (r *Run) readReply(resp *providers.Response) (next transcript.Next, err err
 // readPartial keeps the text of a call that failed, for KeepPartial, and returns the error of the attempt. Text beside calls
 // of tools is not the reply, and nobody knows whether calls would have followed: so the text of a call that may have any is
 // not kept.
-func (r *Run) readPartial(failed *providers.Error, err error, mayCall bool) (transcript.Next, error) {
+func (r *Run) readPartial(failed *providers.Error, err error) (transcript.Next, error) {
 	resp := &failed.Partial
+	mayCall := r.query.model.Request.MayCallTools()
 	text := textOf(resp.Text[:characters.Complete(resp.Text)])
 	switch {
 	case !mayCall && r.keepText(text):
@@ -172,12 +183,8 @@ func (r *Run) accept(resp *providers.Response) (transcript.Next, error) {
 	if r.query.askedAgain || r.query.capRaised || r.query.model.Request.AvoidRepetition {
 		r.draft.flag(transcript.Reasked)
 	}
-	switch resp.FinishReason {
-	case providers.Length, providers.WindowFull:
-		r.draft.flag(transcript.Truncated)
-	case providers.ContentFilter:
-		r.draft.flag(transcript.Filtered)
-	case providers.Stop, providers.ToolCalls:
+	if f := endFlags[resp.FinishReason]; f != "" {
+		r.draft.flag(f)
 	}
 	if r.Plan.Contract != nil {
 		return r.structured(resp)
@@ -189,6 +196,13 @@ func (r *Run) accept(resp *providers.Response) (transcript.Next, error) {
 	text = r.Plan.Pseudonyms.Reveal(text)
 	r.setReply(text, nil)
 	return "", nil
+}
+
+// endFlags are the flags of a turn whose reply ended early.
+var endFlags = map[providers.FinishReason]transcript.Flag{
+	providers.Length:        transcript.Truncated,
+	providers.WindowFull:    transcript.Truncated,
+	providers.ContentFilter: transcript.Filtered,
 }
 
 // setReply sets the reply of the turn, with a flag if its text looks as if a template had left something in it.
@@ -207,9 +221,6 @@ func (r *Run) emptyReply(e *providers.Error) (transcript.Next, error) {
 // keepReasoning records the reasoning of an accepted reply. Opaque reasoning goes back only to participants, whose prompts
 // use the same names in each round. It returns the warnings of the reply.
 func (r *Run) keepReasoning(resp *providers.Response) []string {
-	if slices.Contains(r.draft.Flags, transcript.Defaulted) {
-		return resp.Warnings
-	}
 	if r.Plan.Private {
 		return nil
 	}
@@ -225,10 +236,7 @@ func (r *Run) keepReasoning(resp *providers.Response) []string {
 			o.Model = r.query.model.Request.Model
 		}
 	}
-	if warning := r.draft.setReasoning(text, o); warning != "" {
-		return append(slices.Clip(resp.Warnings), warning)
-	}
-	return resp.Warnings
+	return warned(resp.Warnings, r.draft.setReasoning(text, o))
 }
 
 // structured validates a reply against its contract. If the reply is invalid, it prepares a request for a valid one if possible, and
@@ -433,8 +441,8 @@ func (r *Run) readCalls(resp *providers.Response) (round *Round, next transcript
 	if sizeOf(parts) > maxParts || d.Room-d.tokens-q.partTokens(parts) < calls*minResults {
 		q.forbidTools()
 		resp.FinishReason = providers.Length // of what can be sent back
-		resp.Warnings = append(
-			slices.Clip(resp.Warnings),
+		resp.Warnings = warned(
+			resp.Warnings,
 			"there was no room for another round of tool calls: the model was asked to reply without them",
 		)
 		return nil, transcript.NextWithoutTools, nil

@@ -27,7 +27,8 @@ func digest(f func(b []byte) []byte) Digest {
 // DigestOf returns the digest of a message.
 func DigestOf(m *providers.Message) Digest {
 	return digest(func(b []byte) []byte {
-		b = appendText(appendText(b, string(m.Role)), m.Text)
+		b = appendText(b, m.Role)
+		b = appendText(b, m.Text)
 		b = binary.AppendUvarint(b, uint64(len(m.Parts)))
 		for i := range m.Parts {
 			b = appendPart(b, &m.Parts[i])
@@ -51,56 +52,78 @@ func appendFlag(b []byte, set bool) []byte {
 	return append(b, 0)
 }
 
+// appendOptional appends whether there is a value, and what f appends of it.
+func appendOptional[T any](b []byte, v *T, f func(b []byte, v *T) []byte) []byte {
+	b = appendFlag(b, v != nil)
+	if v == nil {
+		return b
+	}
+	return f(b, v)
+}
+
 // appendPart appends all fields of a part.
 func appendPart(b []byte, p *providers.Part) []byte {
 	b = appendText(b, p.Text)
-	b = appendFlag(b, p.ToolCall != nil)
-	if p.ToolCall != nil {
-		c := p.ToolCall
-		b = appendText(appendText(appendText(appendText(b, c.ID), c.Name), c.Arguments), c.Opaque)
-	}
-	b = appendFlag(b, p.ToolResult != nil)
-	if p.ToolResult != nil {
-		t := p.ToolResult
-		b = appendFlag(appendText(appendText(appendText(b, t.ID), t.Name), t.Text), t.Failed)
-	}
-	b = appendFlag(b, p.Reasoning != nil)
-	if p.Reasoning != nil {
-		t := p.Reasoning
-		b = appendText(appendText(appendText(b, t.Text), t.Service), t.Data)
-	}
-	b = appendFlag(b, p.Attachment != nil)
-	if p.Attachment != nil {
-		a := p.Attachment
-		b = binary.AppendVarint(appendText(appendText(b, a.Name), a.MediaType), int64(a.Pages))
-		b = appendText(appendText(b, a.Data), a.URL)
-	}
-	return b
+	b = appendOptional(b, p.ToolCall, appendToolCall)
+	b = appendOptional(b, p.ToolResult, appendToolResult)
+	b = appendOptional(b, p.Reasoning, appendReasoning)
+	return appendOptional(b, p.Attachment, appendAttachment)
 }
+
+func appendToolCall(b []byte, c *providers.ToolCall) []byte {
+	b = appendText(b, c.ID)
+	b = appendText(b, c.Name)
+	b = appendText(b, c.Arguments)
+	return appendText(b, c.Opaque)
+}
+
+func appendToolResult(b []byte, r *providers.ToolResult) []byte {
+	b = appendText(b, r.ID)
+	b = appendText(b, r.Name)
+	b = appendText(b, r.Text)
+	return appendFlag(b, r.Failed)
+}
+
+func appendReasoning(b []byte, r *providers.Reasoning) []byte {
+	b = appendText(b, r.Text)
+	b = appendText(b, r.Service)
+	return appendText(b, r.Data)
+}
+
+func appendAttachment(b []byte, a *providers.Attachment) []byte {
+	b = appendText(b, a.Name)
+	b = appendText(b, a.MediaType)
+	b = binary.AppendVarint(b, int64(a.Pages))
+	b = appendText(b, a.Data)
+	return appendText(b, a.URL)
+}
+
+func appendFloat(b []byte, f *float64) []byte {
+	return binary.BigEndian.AppendUint64(b, math.Float64bits(*f))
+}
+
+func appendInteger(b []byte, n *int64) []byte { return binary.AppendVarint(b, *n) }
 
 // appendSettings appends all fields of a request but the messages and the schema.
 func appendSettings(b []byte, r *providers.Request) []byte {
 	b = appendText(b, r.Model)
-	b = appendFlag(b, r.Temperature != nil)
-	if r.Temperature != nil {
-		b = binary.BigEndian.AppendUint64(b, math.Float64bits(*r.Temperature))
-	}
-	b = binary.BigEndian.AppendUint64(b, math.Float64bits(r.TopP))
-	b = appendFlag(b, r.Seed != nil)
-	if r.Seed != nil {
-		b = binary.AppendVarint(b, *r.Seed)
-	}
+	b = appendOptional(b, r.Temperature, appendFloat)
+	b = appendFloat(b, &r.TopP)
+	b = appendOptional(b, r.Seed, appendInteger)
 	b = binary.AppendUvarint(b, uint64(len(r.Stop)))
 	for _, s := range r.Stop {
 		b = appendText(b, s)
 	}
-	b = binary.AppendVarint(appendText(b, r.Reasoning), int64(r.MaxTokens))
+	b = appendText(b, r.Reasoning)
+	b = binary.AppendVarint(b, int64(r.MaxTokens))
 	b = appendFlag(b, r.AvoidRepetition)
 	b = appendText(b, r.SchemaName)
 	b = binary.AppendUvarint(b, uint64(len(r.Tools)))
 	for i := range r.Tools {
 		t := &r.Tools[i]
-		b = appendText(appendText(appendText(b, t.Name), t.Description), t.Schema)
+		b = appendText(b, t.Name)
+		b = appendText(b, t.Description)
+		b = appendText(b, t.Schema)
 	}
 	return appendText(b, r.ToolChoice)
 }

@@ -93,14 +93,28 @@ func TestKnownDigestsChangeNothing(t *testing.T) {
 	for _, text := range []string{"system", "first", "second", "second", "task"} {
 		r.Messages = append(r.Messages, providers.Message{Role: providers.User, Text: text})
 	}
-	picture := []providers.Message{{Role: providers.User, Parts: []providers.Part{{Attachment: &providers.Attachment{Name: "p", Data: []byte{1}}}}}}
-	k := known{messages: r.Messages, attachments: picture, schema: r.Schema, digestOfSchema: DigestOfSchema(r.Schema), digestsOfAttachments: []Digest{DigestOf(&picture[0])}}
+	picture := []providers.Message{{
+		Role:  providers.User,
+		Parts: []providers.Part{{Attachment: &providers.Attachment{Name: "p", Data: []byte{1}}}},
+	}}
+	k := known{
+		messages:             r.Messages,
+		attachments:          picture,
+		schema:               r.Schema,
+		digestOfSchema:       DigestOfSchema(r.Schema),
+		digestsOfAttachments: []Digest{DigestOf(&picture[0])},
+	}
 	for i := range r.Messages {
 		k.digests = append(k.digests, DigestOf(&r.Messages[i]))
 	}
 	m := r.Messages
 	for _, list := range [][]providers.Message{
-		m, {m[0], m[3], m[4]}, {m[0], picture[0], m[1], m[4]}, {m[0], {Role: providers.Assistant, Text: "first"}, m[1], m[2], m[4], {Role: providers.User, Text: "again"}}, {m[4], m[0]}, nil,
+		m, {m[0], m[3], m[4]}, {
+			m[0],
+			picture[0],
+			m[1],
+			m[4],
+		}, {m[0], {Role: providers.Assistant, Text: "first"}, m[1], m[2], m[4], {Role: providers.User, Text: "again"}}, {m[4], m[0]}, nil,
 	} {
 		r.Messages = list
 		require.Equal(t, (&known{}).digest(&r), k.digest(&r))

@@ -224,7 +224,7 @@ func (r *Run) keepDoubtful() bool {
 
 // keepPartial completes the turn with the partial text of a failed attempt, if the plan allows it and there is any text.
 func (r *Run) keepPartial() bool {
-	if !r.Plan.KeepPartial || r.Plan.Private || r.attempts.partial == "" {
+	if !r.Plan.KeepPartial || r.Plan.Private {
 		return false
 	}
 	text, flags := r.partOf(r.attempts.partial)

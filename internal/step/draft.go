@@ -84,7 +84,10 @@ func opaqueParts(r providers.Response) *reasoning.Opaque {
 	o := &reasoning.Opaque{}
 	for _, p := range r.Parts {
 		if p.Reasoning != nil && p.Reasoning.Data != nil {
-			o.Parts = append(o.Parts, reasoning.Part{Service: p.Reasoning.Service, Data: p.Reasoning.Data})
+			o.Parts = append(o.Parts, reasoning.Part{
+				Service: p.Reasoning.Service,
+				Data:    p.Reasoning.Data,
+			})
 			o.Tokens += len(p.Reasoning.Data) / 4
 		}
 	}
@@ -147,5 +150,7 @@ func (d *draft) setDefault(text string, data json.RawMessage, tokens int) {
 // finish records when the turn was complete, how the history was fitted into the window, and how much time the viewer took.
 func (d *draft) finish(w *transcript.Window, viewed time.Duration) {
 	d.end()
-	d.Window, d.Ended, d.ViewerTime = w, time.Now(), viewed
+	d.Window = w
+	d.Ended = time.Now()
+	d.ViewerTime = viewed
 }

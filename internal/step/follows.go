@@ -78,32 +78,34 @@ func (r *Run) canFollow(next transcript.Next) (can, must bool) {
 
 // outcomes returns what an attempt that has failed can have been.
 func (r *Run) outcomes(before []transcript.Attempt, a *transcript.Attempt) (list []outcome) {
-	o := outcome{kind: providers.ErrorKind(a.ErrorKind)}
-	list = []outcome{o}
-	add := func(change func(*outcome)) {
+	kind := providers.ErrorKind(a.ErrorKind)
+	list = []outcome{{kind: kind}, {kind: kind, final: true}}
+	for _, change := range unknowns[kind] {
 		for _, o := range list {
 			change(&o)
 			list = append(list, o)
 		}
 	}
-	add(func(o *outcome) { o.final = true })
-	switch o.kind {
-	case providers.RateLimit:
-		add(func(o *outcome) { o.waits = true })
-	case providers.Network, providers.Timeout:
-		add(func(o *outcome) { o.waits = true })
-		add(func(o *outcome) { o.first = true })
-	case providers.ContextOverflow:
-		add(func(o *outcome) { o.guess = providers.ServerError })
-		add(func(o *outcome) { o.guess = providers.InvalidRequest })
-	case providers.InvalidResponse, providers.Refused:
+	if kind == providers.InvalidResponse || kind == providers.Refused {
 		for _, wants := range r.wanted(before, a) {
-			list = append(list, outcome{kind: o.kind, wants: wants})
+			list = append(list, outcome{kind: kind, wants: wants})
 		}
-	default:
 	}
 	return list
 }
+
+// unknowns are what an attempt that has failed does not say of its outcome, by its kind.
+var unknowns = map[providers.ErrorKind][]func(*outcome){
+	providers.RateLimit:       {mayWait},
+	providers.Network:         {mayWait, endsOutage},
+	providers.Timeout:         {mayWait, endsOutage},
+	providers.ContextOverflow: {guessesServer, guessesRequest},
+}
+
+func mayWait(o *outcome)        { o.waits = true }
+func endsOutage(o *outcome)     { o.first = true }
+func guessesServer(o *outcome)  { o.guess = providers.ServerError }
+func guessesRequest(o *outcome) { o.guess = providers.InvalidRequest }
 
 // wanted returns what the reply of an attempt may have called for. If the reply is kept, it says so itself.
 func (r *Run) wanted(before []transcript.Attempt, a *transcript.Attempt) (list []transcript.Next) {
@@ -117,7 +119,7 @@ func (r *Run) wanted(before []transcript.Attempt, a *transcript.Attempt) (list [
 	default:
 		list = append(list, transcript.NextAskedAgain)
 	}
-	list = slices.DeleteFunc(list, func(next transcript.Next) bool { return !r.canAsk(next) })
+	list = slices.DeleteFunc(list, func(next transcript.Next) bool { return !asks[next](r.copied()) })
 	if a.Reply == "" || a.ReplyCut {
 		return list
 	}
@@ -128,21 +130,14 @@ func (r *Run) wanted(before []transcript.Attempt, a *transcript.Attempt) (list [
 	})
 }
 
-// canAsk reports whether the model can be asked for another reply in a way.
-func (r *Run) canAsk(next transcript.Next) bool {
-	again := r.copied()
-	switch next {
-	case transcript.NextAskedAgain:
-		return r.Plan.Contract != nil && !r.query.askedAgain
-	case transcript.NextReconsidered:
-		return r.Plan.Step.Doubt != nil
-	case transcript.NextAskedAlone:
-		return r.Plan.Speech != nil && again.askAlone()
-	case transcript.NextInsisted:
-		return r.Plan.Speech != nil && again.insist()
-	default:
-		return again.query.raiseCap(true)
-	}
+// asks say whether a model can be asked for another reply in a way. They may change the run.
+var asks = map[transcript.Next]func(r *Run) bool{
+	transcript.NextAskedAgain:    func(r *Run) bool { return r.Plan.Contract != nil && !r.query.askedAgain },
+	transcript.NextReconsidered:  func(r *Run) bool { return r.Plan.Step.Doubt != nil },
+	transcript.NextAskedAlone:    func(r *Run) bool { return r.Plan.Speech != nil && r.askAlone() },
+	transcript.NextInsisted:      func(r *Run) bool { return r.Plan.Speech != nil && r.insist() },
+	transcript.NextCapRaised:     func(r *Run) bool { return r.query.raiseCap(true) },
+	transcript.NextCapRaisedMore: func(r *Run) bool { return r.query.raiseCap(true) },
 }
 
 // copied returns a run with the request. What is done to it does not change r.
@@ -162,11 +157,6 @@ func (r *Run) read(before []transcript.Attempt, a *transcript.Attempt) transcrip
 	again := r.copied()
 	again.draft.start(&r.Plan.Step)
 	again.draft.Attempts = before
-	next, _ := again.readReply(&providers.Response{
-		Text:         a.Reply,
-		FinishReason: providers.FinishReason(a.FinishReason),
-		Usage:        a.Usage,
-		Model:        a.Model,
-	})
+	next, _ := again.readReply(responseOf(a))
 	return next
 }

@@ -18,6 +18,8 @@ type course struct {
 	shortened bool                        // the prompt of the model in use was shortened
 	raised    bool                        // the token limit of the model in use was raised
 	doubted   bool                        // the model was asked to reconsider its reply
+
+	summarized bool // the prompt was shortened with a summary, which follows the last attempt
 }
 
 // An outcome holds what is known of an attempt that has failed.
@@ -52,30 +54,47 @@ func isSummary(tried []transcript.Attempt, i int) bool {
 	return i > 0 && tried[i-1].Next == transcript.NextSummary
 }
 
+// An effect is what something that followed an attempt does to the course of its step.
+type effect struct {
+	change func(c *course) // nil if nothing changes besides
+	free   bool            // the attempt does not count as a failure of its kind
+}
+
+var effects = map[transcript.Next]effect{
+	"":                              {free: true},
+	transcript.NextSummary:          {free: true},
+	transcript.NextReasoningDropped: {free: true},
+	transcript.NextGivenUp:          {free: true},
+	transcript.NextTools:            {free: true, change: (*course).addRound},
+	transcript.NextWithoutTools:     {free: true, change: (*course).addRound},
+	transcript.NextShortened:        {free: true, change: func(c *course) { c.shortened = true }},
+	transcript.NextSummarized:       {free: true, change: func(c *course) { c.shortened = true }},
+	transcript.NextSubstitute:       {free: true, change: (*course).startAgain},
+	transcript.NextWaited:           {change: func(c *course) { c.counted = 0 }},
+	transcript.NextCapRaised:        {change: func(c *course) { c.raised = true }},
+	transcript.NextCapRaisedMore:    {change: func(c *course) { c.raised = true }},
+	transcript.NextReconsidered:     {change: func(c *course) { c.doubted = true }},
+}
+
+// addRound adds a response that is no attempt at a reply: it has calls of tools.
+func (c *course) addRound() { c.counted-- }
+
+// startAgain begins with another model.
+func (c *course) startAgain() {
+	clear(c.failures)
+	c.shortened = false
+	c.raised = false
+}
+
 // add adds what followed an attempt.
 func (c *course) add(a *transcript.Attempt, next transcript.Next) {
 	kind := c.kindOf(providers.ErrorKind(a.ErrorKind))
-	switch next {
-	case "", transcript.NextSummary, transcript.NextReasoningDropped, transcript.NextGivenUp:
+	is := effects[next]
+	if is.change != nil {
+		is.change(c)
+	}
+	if is.free {
 		return
-	case transcript.NextTools, transcript.NextWithoutTools:
-		c.counted--
-		return
-	case transcript.NextShortened, transcript.NextSummarized:
-		c.shortened = true
-		return
-	case transcript.NextSubstitute:
-		clear(c.failures)
-		c.shortened = false
-		c.raised = false
-		return
-	case transcript.NextWaited:
-		c.counted = 0
-	case transcript.NextCapRaised, transcript.NextCapRaisedMore:
-		c.raised = true
-	case transcript.NextReconsidered:
-		c.doubted = true
-	case transcript.NextAskedAgain, transcript.NextAskedAlone, transcript.NextInsisted, transcript.NextRetried:
 	}
 	c.failures[kind]++
 	switch {

@@ -134,9 +134,6 @@ func (r *Run) isBack() bool {
 	return r.Plan.Answers.since(r.query.model.Provider, r.attempts.unreachableSince)
 }
 
-// waitedSoFar returns the time since the step began.
-func (r *Run) waitedSoFar() time.Duration { return time.Since(r.draft.Started) - r.timing.viewed }
-
 // exceedsTimeout reports whether a wait is longer than the remaining time of a worker's job.
 func (r *Run) exceedsTimeout(wait time.Duration) bool {
 	end, ok := r.ctx.Deadline()

@@ -69,7 +69,7 @@ func (q *query) dropReasoning() bool {
 func (q *query) useSummary(m *judge.Pseudonyms, said string) {
 	q.summarized = true
 	q.Summarized = true
-	q.replaceHistory(len(q.olderHalf()), providers.Message{Role: providers.User, Text: m.Enclose(q.Heading, said)})
+	q.replaceHistory(len(q.olderHalf()), Message(providers.User, m.Enclose(q.Heading, said)))
 }
 
 // olderHalf returns the older half of the messages between the system prompt and the task.
@@ -93,14 +93,14 @@ func (q *query) summaryRequest(s *Model, m *judge.Pseudonyms, actor string) (r p
 		return r, err
 	}
 	r = s.Request
-	r.Messages = append(r.Messages, providers.Message{Role: providers.System, Text: system})
+	r.Messages = append(r.Messages, Message(providers.System, system))
 	for _, said := range q.olderHalf() {
 		if said.Role == providers.Assistant {
-			said = providers.Message{Role: providers.User, Text: m.Enclose(actor, said.Text)}
+			said = Message(providers.User, m.Enclose(actor, said.Text))
 		}
 		r.Messages = append(r.Messages, said)
 	}
-	r.Messages = append(r.Messages, providers.Message{Role: providers.User, Text: task})
+	r.Messages = append(r.Messages, Message(providers.User, task))
 	return r, nil
 }
 

@@ -27,6 +27,11 @@ type query struct {
 	dialog     *dialog // the rounds of tool calls; nil if the step has no tools
 }
 
+// Message returns a message with a text.
+func Message(role providers.Role, text string) providers.Message {
+	return providers.Message{Role: role, Text: text}
+}
+
 // counter counts tokens for the first model and caches the last count.
 type counter struct {
 	count  func(model, text string) int
@@ -62,11 +67,14 @@ func (q *query) allMessages(list []providers.Message) []providers.Message {
 	if len(q.Attachments) > 0 {
 		list = slices.Concat(list[:1], q.Attachments, list[1:])
 	}
-	if q.dialog != nil && len(q.dialog.rounds) > 0 {
+	if q.hasRounds() {
 		list = slices.Concat(list, q.dialog.messages())
 	}
 	return list
 }
+
+// hasRounds reports whether the request has rounds of tool calls.
+func (q *query) hasRounds() bool { return q.dialog != nil && len(q.dialog.rounds) > 0 }
 
 // count returns the number of tokens that a text has for the model. It caches the last text.
 func (q *query) count(text string) int {
@@ -140,8 +148,11 @@ func (q *query) ask(next transcript.Next, r providers.Response, reasons []string
 		}
 	}
 	request := &q.model.Request
-	request.Messages = append(slices.Clone(request.Messages),
-		providers.Message{Role: providers.Assistant, Text: r.Text}, providers.Message{Role: providers.User, Text: words})
+	request.Messages = append(
+		slices.Clone(request.Messages),
+		Message(providers.Assistant, r.Text),
+		Message(providers.User, words),
+	)
 	return next, &providers.Error{
 		Kind:    providers.InvalidResponse,
 		Partial: r,
@@ -164,7 +175,7 @@ func (q *query) askForSpeech(prompt string) bool {
 	q.asks = append(q.asks, prompt)
 	q.forbidTools()
 	request := &q.model.Request
-	request.Messages = append(slices.Clone(request.Messages), providers.Message{Role: providers.User, Text: words})
+	request.Messages = append(slices.Clone(request.Messages), Message(providers.User, words))
 	return true
 }
 
@@ -202,13 +213,14 @@ func (q *query) emptyReply(e *providers.Error, who string, again bool) (next tra
 func (q *query) compareCount(a *transcript.Attempt, end providers.FinishReason, err error, actor string) (warning string) {
 	failed := providers.AsError(err)
 	n := a.Usage.Input
-	if a.Usage.Estimated ||
-		failed != nil && failed.Kind != providers.InvalidResponse && end != providers.WindowFull {
+	invalid := failed != nil && failed.Kind == providers.InvalidResponse
+	answered := failed == nil || invalid || end == providers.WindowFull
+	if a.Usage.Estimated || !answered {
 		return ""
 	}
 	cut := q.Scale.SuspectsCut(a.PromptTokens, n) || q.Scale.SuspectsFirstCut(a.PromptTokens-q.Schema, n)
 	a.Cut = cut && a.Usage.Cached == 0
-	a.Counted = failed != nil && failed.Kind == providers.InvalidResponse && !cut && n > 0
+	a.Counted = invalid && !cut && n > 0
 	if !a.Cut {
 		return ""
 	}
@@ -292,9 +304,12 @@ func (q *query) partTokens(parts []providers.Part) (n int) {
 	for _, p := range parts {
 		switch {
 		case p.ToolCall != nil:
-			n += count(p.ToolCall.Name) + count(string(p.ToolCall.Arguments)) + len(p.ToolCall.Opaque)/4 + callTokens
+			n += count(p.ToolCall.Name)
+			n += count(string(p.ToolCall.Arguments))
+			n += len(p.ToolCall.Opaque)/4 + callTokens
 		case p.Reasoning != nil:
-			n += count(p.Reasoning.Text) + len(p.Reasoning.Data)/4
+			n += count(p.Reasoning.Text)
+			n += len(p.Reasoning.Data) / 4
 		default:
 			n += count(p.Text)
 		}

@@ -52,42 +52,58 @@ func (r *Run) Repeat(tried []transcript.Attempt, fitted *transcript.Window) (req
 	return r.query.model.Request, r.query.Tokens, missing
 }
 
-// replay changes the request as the first n attempts did, without a call.
+// replayed is an attempt whose effect on the request is repeated.
+type replayed struct {
+	*transcript.Attempt
+
+	at           int
+	afterSummary bool     // it asked for a summary, not for the turn
+	round        *Round   // of tool calls that the attempt has asked for; nil if it is not kept
+	missing      []string // what cannot be repeated, of this attempt and of those before it
+}
+
+// miss notes something that cannot be repeated.
+func (x *replayed) miss(format string, args ...any) {
+	x.missing = append(x.missing, fmt.Sprintf(format, args...))
+}
+
+// replays say how what followed an attempt changed the request. What they lack has changed nothing.
+var replays = map[transcript.Next]func(r *Run, x *replayed){
+	transcript.NextTools:            (*Run).repeatRound,
+	transcript.NextWithoutTools:     func(r *Run, _ *replayed) { r.query.forbidTools() },
+	transcript.NextRetried:          func(r *Run, x *replayed) { r.query.sendAgain(providers.ErrorKind(x.ErrorKind)) },
+	transcript.NextCapRaised:        func(r *Run, _ *replayed) { r.query.raiseCap(false) },
+	transcript.NextCapRaisedMore:    func(r *Run, _ *replayed) { r.query.raiseCap(true) },
+	transcript.NextShortened:        (*Run).repeatShorter,
+	transcript.NextSummary:          (*Run).lookAtSummary,
+	transcript.NextSummarized:       (*Run).repeatSummary,
+	transcript.NextReasoningDropped: func(r *Run, _ *replayed) { r.query.dropReasoning() },
+	transcript.NextSubstitute:       func(r *Run, _ *replayed) { r.substitute() },
+	transcript.NextAskedAlone:       func(r *Run, _ *replayed) { r.askAlone() },
+	transcript.NextInsisted:         func(r *Run, _ *replayed) { r.insist() },
+	transcript.NextAskedAgain:       (*Run).repeatAsked,
+	transcript.NextReconsidered:     (*Run).repeatAsked,
+}
+
+// replay changes the request as the first n attempts did, without a call. It returns what cannot be repeated.
 func (r *Run) replay(tried []transcript.Attempt, n int) (missing []string) {
 	ends := r.Plan.Tools.roundEnds()
 	for i := range n {
 		r.lookAt(tried, i, missing)
-		a := &tried[i]
-		if !isSummary(tried, i) {
-			r.repeatPartial(a)
+		x := &replayed{
+			Attempt:      &tried[i],
+			at:           i,
+			afterSummary: isSummary(tried, i),
+			round:        ends[i],
+			missing:      missing,
 		}
-		switch a.Next {
-		case "", transcript.NextWaited, transcript.NextGivenUp: // the request is the same, or there is none
-		case transcript.NextTools:
-			missing = append(missing, r.repeatRound(i, ends[i])...)
-		case transcript.NextWithoutTools:
-			r.query.forbidTools()
-		case transcript.NextRetried:
-			r.query.sendAgain(providers.ErrorKind(a.ErrorKind))
-		case transcript.NextCapRaised, transcript.NextCapRaisedMore:
-			r.query.raiseCap(a.Next == transcript.NextCapRaisedMore)
-		case transcript.NextShortened:
-			r.repeatShorter(isSummary(tried, i))
-		case transcript.NextSummary:
-			r.lookAtSummary(i+1, missing)
-		case transcript.NextSummarized:
-			missing = append(missing, r.repeatSummary(a)...)
-		case transcript.NextReasoningDropped:
-			r.query.dropReasoning()
-		case transcript.NextSubstitute:
-			r.substitute()
-		case transcript.NextAskedAlone:
-			r.askAlone()
-		case transcript.NextInsisted:
-			r.insist()
-		case transcript.NextAskedAgain, transcript.NextReconsidered:
-			missing = append(missing, r.repeatAsked(i, a)...)
+		if !x.afterSummary {
+			r.repeatPartial(x.Attempt)
 		}
+		if repeat := replays[x.Next]; repeat != nil {
+			repeat(r, x)
+		}
+		missing = x.missing
 	}
 	return missing
 }
@@ -116,29 +132,29 @@ func (r *Run) lookAt(tried []transcript.Attempt, i int, missing []string) {
 	r.look(i, &r.query.model.Request, missing)
 }
 
-// lookAtSummary shows the request for a summary, which is attempt i.
-func (r *Run) lookAtSummary(i int, missing []string) {
+// lookAtSummary shows the request for a summary, which is the next attempt.
+func (r *Run) lookAtSummary(x *replayed) {
 	request, err := r.query.summaryRequest(&r.Plan.Summarizer, r.Plan.Pseudonyms, r.Plan.Step.Actor)
 	if err == nil && r.look != nil {
-		r.look(i, &request, missing)
+		r.look(x.at+1, &request, x.missing)
 	}
 }
 
-// repeatRound adds the round of tool calls of attempt i to the request. It is nil if it is not kept.
-func (r *Run) repeatRound(i int, round *Round) (missing []string) {
-	if round == nil {
-		return []string{fmt.Sprintf("the round of tool calls of attempt %d is not kept", i+1)}
+// repeatRound adds the round of tool calls of an attempt to the request.
+func (r *Run) repeatRound(x *replayed) {
+	if x.round == nil {
+		x.miss("the round of tool calls of attempt %d is not kept", x.at+1)
+		return
 	}
 	r.query.dialog.number++
-	if round.Results != nil {
-		r.query.addRound(*round)
+	if x.round.Results != nil {
+		r.query.addRound(*x.round)
 	}
-	return nil
 }
 
 // repeatShorter shortens the prompt. After the request for a summary, which has failed, only the history is shortened.
-func (r *Run) repeatShorter(afterSummary bool) {
-	if afterSummary {
+func (r *Run) repeatShorter(x *replayed) {
+	if x.afterSummary {
 		r.query.halveHistory()
 		return
 	}
@@ -146,41 +162,47 @@ func (r *Run) repeatShorter(afterSummary bool) {
 }
 
 // repeatSummary changes the request as the attempt of a summary did.
-func (r *Run) repeatSummary(a *transcript.Attempt) (missing []string) {
+func (r *Run) repeatSummary(x *replayed) {
 	const what = "the summary of the older half of the history, which was made after an overflow, "
 	switch {
-	case a.Reply == "":
-		missing = []string{what + "is not kept: set Options.KeepReplies"}
-	case a.ReplyCut:
-		missing = []string{what + "is longer than 64 KiB, and not kept whole"}
+	case x.Reply == "":
+		x.miss(what + "is not kept: set Options.KeepReplies")
+	case x.ReplyCut:
+		x.miss(what + "is longer than 64 KiB, and not kept whole")
 	default:
-		said, _ := reasoning.Split(a.Reply)
+		said, _ := reasoning.Split(x.Reply)
 		r.query.useSummary(r.Plan.Pseudonyms, said)
-		return nil
+		return
 	}
 	r.query.summarized = true
 	r.query.halveHistory()
-	return missing
 }
 
-// repeatAsked changes the request as the reply of attempt i did, which the model was asked to correct or to reconsider.
-func (r *Run) repeatAsked(i int, a *transcript.Attempt) (missing []string) {
+// repeatAsked changes the request as the reply of an attempt did, which the model was asked to correct or to reconsider.
+func (r *Run) repeatAsked(x *replayed) {
 	r.query.askedAgain = true
 	switch {
-	case a.ReplyCut:
-		return []string{fmt.Sprintf("the invalid reply of attempt %d is longer than 64 KiB, and not kept whole", i+1)}
-	case a.Reply == "":
-		return []string{fmt.Sprintf("the invalid reply of attempt %d is not kept: set Options.KeepReplies", i+1)}
+	case x.ReplyCut:
+		x.miss("the invalid reply of attempt %d is longer than 64 KiB, and not kept whole", x.at+1)
+		return
+	case x.Reply == "":
+		x.miss("the invalid reply of attempt %d is not kept: set Options.KeepReplies", x.at+1)
+		return
 	}
 	r.query.askedAgain = false
-	said := &providers.Response{
+	said := responseOf(x.Attempt)
+	_, err := r.accept(said) // it asks for a valid reply if this one is not
+	if err == nil && x.Next == transcript.NextReconsidered && r.Plan.Step.Doubt != nil {
+		_, _ = r.doubt(said)
+	}
+}
+
+// responseOf returns the response of an attempt, as far as the attempt keeps it.
+func responseOf(a *transcript.Attempt) *providers.Response {
+	return &providers.Response{
 		Text:         a.Reply,
 		FinishReason: providers.FinishReason(a.FinishReason),
 		Usage:        a.Usage,
+		Model:        a.Model,
 	}
-	_, err := r.accept(said) // it asks for a valid reply if this one is not
-	if err == nil && a.Next == transcript.NextReconsidered && r.Plan.Step.Doubt != nil {
-		_, _ = r.doubt(said)
-	}
-	return nil
 }

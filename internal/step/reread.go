@@ -121,13 +121,7 @@ func readAgain(r *Run, t *transcript.Turn) (known bool, wrong error) {
 	case last.Reply == "" || last.ReplyCut:
 		return false, nil
 	}
-	resp := &providers.Response{
-		Text:         last.Reply,
-		FinishReason: providers.FinishReason(last.FinishReason),
-		Usage:        last.Usage,
-		Model:        last.Model,
-	}
-	if _, err := r.accept(resp); err != nil {
+	if _, err := r.accept(responseOf(last)); err != nil {
 		return true, fmt.Errorf("its reply is not valid: %w", err)
 	}
 	return true, sameReply(&r.draft, t, true)

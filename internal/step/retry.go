@@ -30,7 +30,13 @@ func (r *Run) follow(e *providers.Error) (failed *providers.Error, wait time.Dur
 		if next == transcript.NextShortened {
 			failed = e
 		}
-		next, wait = r.prepare(next, failed, c)
+		wait = 0
+		if prepare := preparations[next]; prepare != nil {
+			wait = prepare(r, failed, c)
+		}
+		if c.summarized {
+			next = transcript.NextSummarized
+		}
 		if wait >= 0 || next == transcript.NextGivenUp {
 			r.draft.note(next)
 			break
@@ -39,35 +45,32 @@ func (r *Run) follow(e *providers.Error) (failed *providers.Error, wait time.Dur
 	return failed, wait
 }
 
-// prepare prepares what may follow a failed attempt. It returns what follows, and the wait before it, which is negative if nothing
-// can be prepared.
-func (r *Run) prepare(next transcript.Next, e *providers.Error, c *course) (transcript.Next, time.Duration) {
-	done := true
-	switch next {
-	case transcript.NextShortened:
-		next, done = r.shorten(c.number)
-	case transcript.NextReasoningDropped:
-		done = r.query.dropReasoning()
-	case transcript.NextSubstitute:
-		done = r.substitute()
-	case transcript.NextRetried:
-		return next, r.retry(e, c.failuresOf(e.Kind, r.attempts.recovered)+1)
-	case transcript.NextWaited:
-		return next, r.waitForService(e)
-	case transcript.NextGivenUp:
-		done = false
-	default: // the request was prepared when the reply was read
-	}
-	if !done {
-		return next, -1
-	}
-	return next, 0
+// preparations say how a step prepares what may follow a failed attempt. They return the wait before it, which is negative if nothing
+// can be prepared. What they lack was prepared when the reply was read.
+var preparations = map[transcript.Next]func(r *Run, e *providers.Error, c *course) time.Duration{
+	transcript.NextShortened: (*Run).shorten,
+	transcript.NextReasoningDropped: func(r *Run, _ *providers.Error, _ *course) time.Duration {
+		return atOnce(r.query.dropReasoning())
+	},
+	transcript.NextSubstitute: func(r *Run, _ *providers.Error, _ *course) time.Duration {
+		return atOnce(r.substitute())
+	},
+	transcript.NextRetried: (*Run).retry,
+	transcript.NextWaited:  (*Run).waitForService,
+	transcript.NextGivenUp: func(*Run, *providers.Error, *course) time.Duration { return -1 },
 }
 
-// retry returns the wait before the same request is sent again after the nth failure of a kind. It is negative if there is no time
-// for it.
-func (r *Run) retry(e *providers.Error, nth int) time.Duration {
-	again := backoff(e, nth)
+// atOnce returns no wait if something is done, otherwise a negative one.
+func atOnce(done bool) time.Duration {
+	if done {
+		return 0
+	}
+	return -1
+}
+
+// retry returns the wait before the same request is sent again. It is negative if there is no time for it.
+func (r *Run) retry(e *providers.Error, c *course) time.Duration {
+	again := backoff(e, c.failuresOf(e.Kind, r.attempts.recovered)+1)
 	inTime := again < r.timeLeft() && (r.maxWait(e) == 0 || !r.exceedsTimeout(again))
 	if !inTime || !r.mayWaitFirst(again) {
 		return -1
@@ -95,18 +98,12 @@ func (r *Run) certain(e *providers.Error) *providers.Error {
 	return e
 }
 
-// shorten shortens the prompt after attempt n has failed; see query.shorten. It returns what follows the last attempt, which may be
-// one for a summary.
-func (r *Run) shorten(n int) (next transcript.Next, done bool) {
-	next = transcript.NextShortened
-	done = r.query.shorten(func() bool {
-		isSummarized := r.summarizeOldest(n)
-		if isSummarized {
-			next = transcript.NextSummarized
-		}
-		return isSummarized
-	})
-	return next, done
+// shorten shortens the prompt, perhaps with a summary; see query.shorten.
+func (r *Run) shorten(_ *providers.Error, c *course) time.Duration {
+	return atOnce(r.query.shorten(func() bool {
+		c.summarized = r.summarizeOldest(c.number)
+		return c.summarized
+	}))
 }
 
 // summarizeOldest replaces the older half of the history with a summary by the summarizer. The usage counts towards
@@ -169,7 +166,7 @@ func (r *Run) substitute() bool {
 
 // waitForService returns the wait for a rate limit that affects all participants, or for a provider that cannot be
 // reached: dropping one participant after the other would not help. It is negative if the step must not wait.
-func (r *Run) waitForService(e *providers.Error) time.Duration {
+func (r *Run) waitForService(e *providers.Error, _ *course) time.Duration {
 	most := r.maxWait(e)
 	if most == 0 {
 		return -1

@@ -89,7 +89,9 @@ func TestAStepMakesNoMoreAttemptsThanItMay(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var called []string
 				model := func(name string) Model {
-					return Model{Provider: name, Window: 10000, Room: 9000, Client: providerFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
+					return Model{Provider: name, Window: 10000, Room: 9000, Client: providerFunc(func(
+						ctx context.Context, r providers.Request,
+					) (providers.Response, error) {
 						called = append(called, name)
 						return (&scripted.Provider{Replies: []scripted.Reply{tt.say}}).Generate(ctx, r)
 					})}
@@ -163,7 +165,13 @@ func TestALoopRaisesThePenalty(t *testing.T) {
 		})
 		r := newRun(t, loops)
 		judging(r)
-		r.Plan.Substitutes = []Model{{Provider: "q", Client: loops, Request: providers.Request{Model: "other", MaxTokens: 500}, Window: 10000, Room: 9000}}
+		r.Plan.Substitutes = []Model{{
+			Provider: "q",
+			Client:   loops,
+			Request:  providers.Request{Model: "other", MaxTokens: 500},
+			Window:   10000,
+			Room:     9000,
+		}}
 		turn, err := do(t, r, &recorder{})
 		require.NoError(t, err)
 		require.Equal(t, []bool{false, true, false}, asked)

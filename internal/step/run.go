@@ -80,7 +80,10 @@ func (r *Run) Spent() *journal.Failure {
 	waits := r.attempts.waited > 0 || r.attempts.waitError != nil
 	if last := r.attempts.failed; waits && last != nil {
 		cause := cmp.Or(last.Err, error(last))
-		e = &providers.Error{Kind: last.Kind, Err: fmt.Errorf("%w: %s", ErrOutOfTime, cause.Error())}
+		e = &providers.Error{
+			Kind: last.Kind,
+			Err:  fmt.Errorf("%w: %s", ErrOutOfTime, cause.Error()),
+		}
 	}
 	f := r.failure(n, e)
 	f.OutOfTime = true
@@ -167,7 +170,8 @@ func (r *Run) begin(a Attempt) (context.Context, Call, error) {
 		ctx = providers.WithPrivate(ctx)
 		call = &privateCall{call, r.ctx, &r.draft}
 	}
-	r.attempts.open, r.attempts.began = call, time.Now()
+	r.attempts.open = call
+	r.attempts.began = time.Now()
 	r.attempts.hash = r.hash(request, r.attempts.began)
 	return ctx, call, err
 }
@@ -240,7 +244,10 @@ func limitRead(list []transcript.Access) (kept []transcript.Access) {
 		places := a.Places[:min(len(a.Places), maxPlaces)]
 		a.Places = nil
 		for _, p := range places {
-			a.Places = append(a.Places, transcript.Place{Path: short(p.Path), Line: max(p.Line, 0)})
+			a.Places = append(a.Places, transcript.Place{
+				Path: short(p.Path),
+				Line: max(p.Line, 0),
+			})
 		}
 		kept = append(kept, a)
 	}
@@ -282,6 +289,9 @@ func (t *timing) stop() {
 // viewedTime returns the time that the viewer took.
 func (t *timing) viewedTime() time.Duration { return t.viewed + t.timer.Viewed() }
 
+// waitedSoFar returns the time since the step began, without what the viewer took according to earlier timers.
+func (r *Run) waitedSoFar() time.Duration { return time.Since(r.draft.Started) - r.timing.viewed }
+
 // startTimer starts the timer of the step.
 func (r *Run) startTimer() {
 	t := &r.timing
@@ -290,8 +300,10 @@ func (r *Run) startTimer() {
 		t.timer.Stop()
 		t.viewed += t.timer.Viewed()
 	}
-	t.waited, t.began = false, time.Now()
-	if rest := l.RateLimit - time.Since(r.draft.Started) + t.viewed; l.RateLimit > 0 && rest < l.Time {
+	t.waited = false
+	t.began = time.Now()
+	rest := l.RateLimit - r.waitedSoFar()
+	if l.RateLimit > 0 && rest < l.Time {
 		l.Time = rest
 		l.Budget = true
 	}
@@ -323,7 +335,14 @@ func (r *Run) hash(request *providers.Request, began time.Time) string {
 		return ""
 	}
 	p := &r.Plan.Prompt
-	k := known{p.Messages, p.Attachments, p.Digests, p.AttachmentDigests, r.Plan.Model.Request.Schema, p.SchemaDigest}
+	k := known{
+		messages:             p.Messages,
+		attachments:          p.Attachments,
+		digests:              p.Digests,
+		digestsOfAttachments: p.AttachmentDigests,
+		schema:               r.Plan.Model.Request.Schema,
+		digestOfSchema:       p.SchemaDigest,
+	}
 	return key.Hash(k.digest(request))
 }
 

@@ -71,7 +71,10 @@ func TestSpeechesThatAreNone(t *testing.T) {
 		"a dialogue, which is not asked again": {
 			replies: []scripted.Reply{{Text: talks}},
 			change:  func(r *Run) { r.Plan.Retries = map[providers.ErrorKind]int{providers.InvalidResponse: 0} },
-			log:     []string{"begin 1 p/m", "end"}, text: "The edge wins.", flags: []transcript.Flag{transcript.SpokeForOthers}, kept: []string{talks},
+			log: []string{
+				"begin 1 p/m",
+				"end",
+			}, text: "The edge wins.", flags: []transcript.Flag{transcript.SpokeForOthers}, kept: []string{talks},
 		},
 		"a dialogue in the last attempt": {
 			replies: []scripted.Reply{{Text: talks}},

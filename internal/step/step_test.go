@@ -42,8 +42,15 @@ func TestSteps(t *testing.T) {
 		"no more retries": {
 			replies: []scripted.Reply{failing(providers.ServerError), failing(providers.ServerError)},
 			change:  func(r *Run) { r.Plan.Retries = map[providers.ErrorKind]int{providers.ServerError: 1} },
-			log:     []string{"begin 1 p/m", "end: server_error", "failed: server_error, later", "begin 2 p/m", "end: server_error", "failed: server_error, no retry"},
-			kind:    providers.ServerError,
+			log: []string{
+				"begin 1 p/m",
+				"end: server_error",
+				"failed: server_error, later",
+				"begin 2 p/m",
+				"end: server_error",
+				"failed: server_error, no retry",
+			},
+			kind: providers.ServerError,
 		},
 		"no more attempts": {
 			replies: []scripted.Reply{failing(providers.ServerError)},
@@ -72,7 +79,8 @@ func TestSteps(t *testing.T) {
 			replies: []scripted.Reply{failing(providers.ContextOverflow), {Text: "B and A spoke."}, {Text: "Yes."}},
 			change:  summarizing,
 			log: []string{
-				"begin 1 p/m", "end: context_overflow", "summarize 1 s/small", "end", "failed: context_overflow, again", "begin 2 p/m", "end",
+				"begin 1 p/m", "end: context_overflow", "summarize 1 s/small",
+				"end", "failed: context_overflow, again", "begin 2 p/m", "end",
 			},
 			text: "Yes.", calls: 4,
 		},
@@ -80,21 +88,26 @@ func TestSteps(t *testing.T) {
 			replies: []scripted.Reply{failing(providers.ContextOverflow), failing(providers.ServerError), {Text: "Yes."}},
 			change:  summarizing,
 			log: []string{
-				"begin 1 p/m", "end: context_overflow", "summarize 1 s/small", "end: server_error", "failed: context_overflow, again", "begin 2 p/m", "end",
+				"begin 1 p/m", "end: context_overflow", "summarize 1 s/small",
+				"end: server_error", "failed: context_overflow, again", "begin 2 p/m", "end",
 			},
 			text: "Yes.", calls: 3,
 		},
 		"an invalid reply": {
 			replies: []scripted.Reply{{Text: "I cannot say."}, {Text: valid}},
 			change:  judging,
-			log:     []string{"begin 1 p/m", "end: invalid_response", "failed: invalid_response, again", "begin 2 p/m", "end"},
-			text:    valid, flags: []transcript.Flag{transcript.Reasked}, calls: 7,
+			log: []string{
+				"begin 1 p/m", "end: invalid_response", "failed: invalid_response, again",
+				"begin 2 p/m", "end",
+			},
+			text: valid, flags: []transcript.Flag{transcript.Reasked}, calls: 7,
 		},
 		"an invalid reply again": {
 			replies: []scripted.Reply{{Text: "I cannot say."}, {Text: "No."}},
 			change:  judging,
 			log: []string{
-				"begin 1 p/m", "end: invalid_response", "failed: invalid_response, again", "begin 2 p/m", "end: invalid_response", "failed: invalid_response, no retry",
+				"begin 1 p/m", "end: invalid_response", "failed: invalid_response, again",
+				"begin 2 p/m", "end: invalid_response", "failed: invalid_response, no retry",
 			},
 			kind: providers.InvalidResponse,
 		},
@@ -212,7 +225,13 @@ func summarizing(r *Run) {
 
 func substituted(r *Run) {
 	judging(r)
-	r.Plan.Substitutes = []Model{{Provider: "q", Client: r.Plan.Model.Client, Request: providers.Request{Model: "other", MaxTokens: 300}, Window: 9000, Room: 8000}}
+	r.Plan.Substitutes = []Model{{
+		Provider: "q",
+		Client:   r.Plan.Model.Client,
+		Request:  providers.Request{Model: "other", MaxTokens: 300},
+		Window:   9000,
+		Room:     8000,
+	}}
 }
 
 // A default reply is used after all attempts, if the plan says so.
@@ -278,16 +297,32 @@ func TestTheTimeOfAStep(t *testing.T) {
 		err    string
 		text   string
 	}{
-		"in time":           {reply: scripted.Reply{Text: "Yes.", Latency: 9 * time.Minute}, text: "Yes."},
-		"too late":          {reply: scripted.Reply{Text: "Yes.", Latency: 11 * time.Minute}, err: "the step took longer than 10m0s"},
-		"a slow viewer":     {reply: scripted.Reply{Text: "Yes. No.", Chunks: 2, Latency: 8 * time.Minute}, looks: time.Hour, text: "Yes. No."},
-		"the budget":        {reply: scripted.Reply{Hang: true}, change: func(r *Run) { r.Plan.Limits.Budget = true }, err: ErrOutOfTime.Error()},
-		"a budget of none":  {change: func(r *Run) { r.Plan.Limits.Budget, r.Plan.Limits.Time = true, 0 }, err: ErrOutOfTime.Error()},
-		"the conclusion's":  {reply: scripted.Reply{Hang: true}, change: func(r *Run) { r.Plan.Limits.Budget, r.Plan.Concluding = true, true }, err: "timeout: " + ErrOutOfTime.Error()},
-		"after an earlier":  {reply: scripted.Reply{Text: "Yes.", Latency: 2 * time.Minute}, change: func(r *Run) { r.Late(59 * time.Minute) }, err: ErrOutOfTime.Error()},
-		"a partial reply":   {reply: scripted.Reply{Text: "Cars are", Hang: true}, change: func(r *Run) { r.Plan.KeepPartial, r.Plan.Limits.Budget = true, true }, text: "Cars are"},
-		"a wait too long":   {reply: scripted.Reply{Err: &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Hour}}, err: "rate_limit"},
-		"a wait for others": {reply: scripted.Reply{Err: &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Hour}}, change: func(r *Run) { r.Plan.Limits.RateLimit = 2 * time.Hour }, text: "Later."},
+		"in time":          {reply: scripted.Reply{Text: "Yes.", Latency: 9 * time.Minute}, text: "Yes."},
+		"too late":         {reply: scripted.Reply{Text: "Yes.", Latency: 11 * time.Minute}, err: "the step took longer than 10m0s"},
+		"a slow viewer":    {reply: scripted.Reply{Text: "Yes. No.", Chunks: 2, Latency: 8 * time.Minute}, looks: time.Hour, text: "Yes. No."},
+		"the budget":       {reply: scripted.Reply{Hang: true}, change: func(r *Run) { r.Plan.Limits.Budget = true }, err: ErrOutOfTime.Error()},
+		"a budget of none": {change: func(r *Run) { r.Plan.Limits.Budget, r.Plan.Limits.Time = true, 0 }, err: ErrOutOfTime.Error()},
+		"the conclusion's": {
+			reply:  scripted.Reply{Hang: true},
+			change: func(r *Run) { r.Plan.Limits.Budget, r.Plan.Concluding = true, true },
+			err:    "timeout: " + ErrOutOfTime.Error(),
+		},
+		"after an earlier": {
+			reply:  scripted.Reply{Text: "Yes.", Latency: 2 * time.Minute},
+			change: func(r *Run) { r.Late(59 * time.Minute) },
+			err:    ErrOutOfTime.Error(),
+		},
+		"a partial reply": {
+			reply:  scripted.Reply{Text: "Cars are", Hang: true},
+			change: func(r *Run) { r.Plan.KeepPartial, r.Plan.Limits.Budget = true, true },
+			text:   "Cars are",
+		},
+		"a wait too long": {reply: scripted.Reply{Err: &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Hour}}, err: "rate_limit"},
+		"a wait for others": {
+			reply:  scripted.Reply{Err: &providers.Error{Kind: providers.RateLimit, RetryAfter: time.Hour}},
+			change: func(r *Run) { r.Plan.Limits.RateLimit = 2 * time.Hour },
+			text:   "Later.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -120,7 +120,10 @@ func newRun(t testing.TB, model providers.Provider) *Run {
 		Prompt: Prompt{
 			Set: set, Base: &prompts.Data{Topic: "Cars?"}, Shorten: true, Heading: "Summary", Tokens: 3100, History: 3000,
 			Messages: []providers.Message{
-				{Role: providers.System, Text: "You are A."}, said("B", 1), {Role: providers.Assistant, Text: strings.Repeat("mine ", 800)}, said("C", 3), {Role: providers.User, Text: "Speak."},
+				{
+					Role: providers.System,
+					Text: "You are A.",
+				}, said("B", 1), {Role: providers.Assistant, Text: strings.Repeat("mine ", 800)}, said("C", 3), {Role: providers.User, Text: "Speak."},
 			},
 		},
 		Pseudonyms:    judge.NewPseudonyms(nil, "seed", "", false),
@@ -159,7 +162,10 @@ func do(t *testing.T, r *Run, h *recorder) (*transcript.Turn, error) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	turn, err := r.Do(ctx, cancel, h)
-	if turn != nil && turn.Attempts != nil && !slices.Contains(turn.Flags, transcript.Partial) && !slices.Contains(turn.Flags, transcript.Defaulted) {
+	if turn != nil && turn.Attempts != nil && !slices.Contains(turn.Flags, transcript.Partial) && !slices.Contains(
+		turn.Flags,
+		transcript.Defaulted,
+	) {
 		for i, c := range h.rounds {
 			if at := c.Number - 1; at < len(again.Plan.Tools.Rounds) { // the rest of a round that was stored before
 				again.Plan.Tools.Rounds[at] = *c.Round

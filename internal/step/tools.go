@@ -109,8 +109,11 @@ func sizeOf(parts []providers.Part) int {
 // messages returns the messages of the rounds.
 func (d *dialog) messages() (list []providers.Message) {
 	for i := range d.rounds {
-		list = append(list, providers.Message{Role: providers.Assistant, Parts: d.rounds[i].Parts},
-			providers.Message{Role: providers.User, Parts: d.resultParts(&d.rounds[i])})
+		list = append(
+			list,
+			providers.Message{Role: providers.Assistant, Parts: d.rounds[i].Parts},
+			providers.Message{Role: providers.User, Parts: d.resultParts(&d.rounds[i])},
+		)
 	}
 	return list
 }

@@ -64,7 +64,15 @@ func TestRounds(t *testing.T) {
 	require.Len(t, turn.Attempts, 3)
 	require.Len(t, sent, 3)
 	last := sent[2].Messages
-	require.Equal(t, []providers.Part{{Text: "I look it up."}, {ToolCall: &providers.ToolCall{ID: "call 0", Name: "search", Arguments: json.RawMessage(`{"q":1}`)}}, {ToolCall: &providers.ToolCall{ID: "call 1", Name: "search", Arguments: json.RawMessage(`{"q":2}`)}}}, last[5].Parts)
+	require.Equal(
+		t,
+		[]providers.Part{
+			{Text: "I look it up."},
+			{ToolCall: &providers.ToolCall{ID: "call 0", Name: "search", Arguments: json.RawMessage(`{"q":1}`)}},
+			{ToolCall: &providers.ToolCall{ID: "call 1", Name: "search", Arguments: json.RawMessage(`{"q":2}`)}},
+		},
+		last[5].Parts,
+	)
 	result := last[6].Parts[1].ToolResult
 	require.Equal(t, "call 1", result.ID)
 	require.Regexp(t, `^<<<\d+ begin: result of search>>>\nfound {"q":2}\n<<<\d+ end>>>$`, result.Text)
@@ -84,19 +92,97 @@ func TestRoundsAmongOtherAttempts(t *testing.T) {
 		choice  []string // of each request
 		text    string
 	}{
-		"a retry sends the same rounds":          {[]scripted.Reply{calling("", `{}`), failing(providers.ServerError), speech}, nil, []int{0, 1, 1}, []string{"", "", ""}, ""},
-		"rounds count as no attempts":            {[]scripted.Reply{calling("", `{}`), calling("", `{}`), failing(providers.ServerError), speech}, func(r *Run) { r.Plan.Limits.Attempts = 2 }, []int{0, 1, 2, 2}, []string{"", "", "", ""}, ""},
-		"the last round":                         {[]scripted.Reply{calling("", `{}`), calling("", `{}`), speech}, func(r *Run) { r.Plan.Tools.Most = 2 }, []int{0, 1, 2}, []string{"", "", "none"}, ""},
-		"no round":                               {[]scripted.Reply{speech}, func(r *Run) { r.Plan.Tools.Most = 0 }, []int{0}, []string{"none"}, ""},
-		"a call although none is allowed":        {[]scripted.Reply{calling("", `{}`), speech}, func(r *Run) { r.Plan.Tools.Most = 0 }, []int{0, 0}, []string{"none", "none"}, ""},
-		"a speech with a call that is forbidden": {[]scripted.Reply{calling("The speech.", `{}`)}, func(r *Run) { r.Plan.Tools.Most = 0 }, []int{0}, []string{"none"}, ""},
-		"a call that was cut":                    {[]scripted.Reply{cut, calling("", `{}`), speech}, nil, []int{0, 0, 1}, []string{"", "", ""}, ""},
-		"no room for the results":                {[]scripted.Reply{calling("", `{}`), speech}, func(r *Run) { r.Plan.Tools.Room = 70 }, []int{0}, []string{"none"}, ""},
-		"no room to send a call back":            {[]scripted.Reply{calling(strings.Repeat("word ", 2000), `{}`), speech}, nil, []int{0, 0}, []string{"", "none"}, ""},
-		"the room is used up":                    {[]scripted.Reply{calling("", `{"q":"`+strings.Repeat("word ", 450)+`"}`), speech}, func(r *Run) { r.Plan.Tools.Room = 1150 }, []int{0, 1}, []string{"", "none"}, ""},
-		"too many calls for the room":            {[]scripted.Reply{calling("", slices.Repeat([]string{`{}`}, 40)...), speech}, nil, []int{0, 0}, []string{"", "none"}, ""},
-		"reasoning that is not sent back":        {[]scripted.Reply{{Reasoning: []providers.Reasoning{{Text: "hm"}}, ToolCalls: calling("", `{}`).ToolCalls}, speech}, nil, []int{0, 1}, []string{"", ""}, ""},
-		"no tools for the model":                 {[]scripted.Reply{speech}, func(r *Run) { r.Plan.Model.NoTools = true }, []int{0}, []string{""}, ""},
+		"a retry sends the same rounds": {
+			[]scripted.Reply{calling("", `{}`), failing(providers.ServerError), speech},
+			nil,
+			[]int{0, 1, 1},
+			[]string{"", "", ""},
+			"",
+		},
+		"rounds count as no attempts": {
+			[]scripted.Reply{calling("", `{}`), calling("", `{}`), failing(providers.ServerError), speech},
+			func(r *Run) { r.Plan.Limits.Attempts = 2 },
+			[]int{0, 1, 2, 2},
+			[]string{"", "", "", ""},
+			"",
+		},
+		"the last round": {
+			[]scripted.Reply{calling("", `{}`), calling("", `{}`), speech},
+			func(r *Run) { r.Plan.Tools.Most = 2 },
+			[]int{0, 1, 2},
+			[]string{"", "", "none"},
+			"",
+		},
+		"no round": {
+			[]scripted.Reply{speech},
+			func(r *Run) { r.Plan.Tools.Most = 0 },
+			[]int{0},
+			[]string{"none"},
+			"",
+		},
+		"a call although none is allowed": {
+			[]scripted.Reply{calling("", `{}`), speech},
+			func(r *Run) { r.Plan.Tools.Most = 0 },
+			[]int{0, 0},
+			[]string{"none", "none"},
+			"",
+		},
+		"a speech with a call that is forbidden": {
+			[]scripted.Reply{calling("The speech.", `{}`)},
+			func(r *Run) { r.Plan.Tools.Most = 0 },
+			[]int{0},
+			[]string{"none"},
+			"",
+		},
+		"a call that was cut": {
+			[]scripted.Reply{cut, calling("", `{}`), speech},
+			nil,
+			[]int{0, 0, 1},
+			[]string{"", "", ""},
+			"",
+		},
+		"no room for the results": {
+			[]scripted.Reply{calling("", `{}`), speech},
+			func(r *Run) { r.Plan.Tools.Room = 70 },
+			[]int{0},
+			[]string{"none"},
+			"",
+		},
+		"no room to send a call back": {
+			[]scripted.Reply{calling(strings.Repeat("word ", 2000), `{}`), speech},
+			nil,
+			[]int{0, 0},
+			[]string{"", "none"},
+			"",
+		},
+		"the room is used up": {
+			[]scripted.Reply{calling("", `{"q":"`+strings.Repeat("word ", 450)+`"}`), speech},
+			func(r *Run) { r.Plan.Tools.Room = 1150 },
+			[]int{0, 1},
+			[]string{"", "none"},
+			"",
+		},
+		"too many calls for the room": {
+			[]scripted.Reply{calling("", slices.Repeat([]string{`{}`}, 40)...), speech},
+			nil,
+			[]int{0, 0},
+			[]string{"", "none"},
+			"",
+		},
+		"reasoning that is not sent back": {
+			[]scripted.Reply{{Reasoning: []providers.Reasoning{{Text: "hm"}}, ToolCalls: calling("", `{}`).ToolCalls}, speech},
+			nil,
+			[]int{0, 1},
+			[]string{"", ""},
+			"",
+		},
+		"no tools for the model": {
+			[]scripted.Reply{speech},
+			func(r *Run) { r.Plan.Model.NoTools = true },
+			[]int{0},
+			[]string{""},
+			"",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -226,7 +312,14 @@ func TestASubstituteStartsAfresh(t *testing.T) {
 				other := &scripted.Provider{Replies: replies}
 				r := withTools(newRun(t, model))
 				judging(r)
-				r.Plan.Substitutes = []Model{{Provider: "q", Client: other, Request: providers.Request{Model: "n", MaxTokens: 500}, Window: 10000, Room: 9500, NoTools: noTools}}
+				r.Plan.Substitutes = []Model{{
+					Provider: "q",
+					Client:   other,
+					Request:  providers.Request{Model: "n", MaxTokens: 500},
+					Window:   10000,
+					Room:     9500,
+					NoTools:  noTools,
+				}}
 				turn, _, _ := runTools(t, r, model)
 				require.Contains(t, turn.Flags, transcript.Substituted)
 				sent := other.Calls()
@@ -288,7 +381,11 @@ func TestTheTimeOfTools(t *testing.T) {
 func TestResumeAfterEachRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := []scripted.Reply{
-			calling("a", `{"q":1}`), failing(providers.ContextOverflow), calling("b", `{"q":2}`, `{"q":3}`), failing(providers.ServerError), calling("c", `{"q":4}`), {Text: "The speech."},
+			calling("a", `{"q":1}`), failing(providers.ContextOverflow), calling(
+				"b",
+				`{"q":2}`,
+				`{"q":3}`,
+			), failing(providers.ServerError), calling("c", `{"q":4}`), {Text: "The speech."},
 		}
 		ends := []int{1, 3, 5} // calls of the model that were made when each round was stored
 		model := &scripted.Provider{Replies: script}
@@ -330,7 +427,11 @@ func TestResumeAfterEachRound(t *testing.T) {
 func TestResumeAfterAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &recorder{}
-		failed, err := do(t, withTools(newRun(t, &scripted.Provider{Replies: []scripted.Reply{calling("", `{"q":1}`), failing(providers.Authentication)}})), h)
+		failed, err := do(
+			t,
+			withTools(newRun(t, &scripted.Provider{Replies: []scripted.Reply{calling("", `{"q":1}`), failing(providers.Authentication)}})),
+			h,
+		)
 		require.Nil(t, failed)
 		f, ok := errors.AsType[*journal.Failure](err)
 		require.True(t, ok)
@@ -369,7 +470,10 @@ func TestDropReasoningKeepsTheSystemPrompt(t *testing.T) {
 	q := &r.Plan.Prompt
 	system := []providers.Part{{Text: "You are A."}, {Text: "A document."}}
 	q.Messages[0] = providers.Message{Role: providers.System, Parts: system}
-	q.Messages[2] = providers.Message{Role: providers.Assistant, Parts: []providers.Part{{Reasoning: &providers.Reasoning{Data: json.RawMessage(`"x"`)}}, {Text: "mine"}}}
+	q.Messages[2] = providers.Message{
+		Role:  providers.Assistant,
+		Parts: []providers.Part{{Reasoning: &providers.Reasoning{Data: json.RawMessage(`"x"`)}}, {Text: "mine"}},
+	}
 	q.Opaque = 10
 	r.query.set(&r.Plan)
 	require.True(t, r.query.dropReasoning())

@@ -10,22 +10,6 @@ import (
 	"github.com/elenchus-go/debate/internal/naming"
 )
 
-// named holds what the tags of a type say about names: the kind of names that a field holds, and that a list has one entry
-// for each of.
-type named struct{ fields, lists map[*jsonschema.Schema]string }
-
-// has reports whether a schema refers to names of a kind.
-func (n *named) has(kind string) bool {
-	for _, refs := range []map[*jsonschema.Schema]string{n.fields, n.lists} {
-		for _, k := range refs {
-			if k == kind {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // entries describes a list of objects that has one entry for each name of a kind. In a schema with these names, it is an
 // object with one property for each: an object can neither lack a name nor have one twice.
 type entries struct {

@@ -27,7 +27,7 @@ func (c *Contract) Parse(text string, names []string, left ...string) (Reply, er
 }
 
 func (c *Contract) parse(text string, names, left []string) (Reply, error) {
-	text, err := unwrapReply(text, c.schemas().known)
+	text, err := unwrapReply(text, c.reading().known)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -67,7 +67,7 @@ func (c *Contract) find(text string) (said content, repaired bool, err error) {
 			return said, false, err
 		}
 	}
-	objects, err := findObjects(text, c.schemas().keys)
+	objects, err := findObjects(text, c.reading().keys)
 	switch {
 	case err != nil:
 		return said, false, err
@@ -110,7 +110,7 @@ func (c *Contract) choose(objects []object) (chosen content, err error) {
 func (c *Contract) open(objects []object) (replies []object, err error) {
 	var inside []object
 	for _, o := range objects {
-		known := c.schemas().known.hasKnown(o.value)
+		known := c.reading().known.hasKnown(o.value)
 		if known {
 			c.examine(&o)
 			replies = append(replies, o)
@@ -156,7 +156,7 @@ func (c *Contract) examine(o *object) {
 
 // isOther reports whether an object cannot be a reply, because it has no known property in any spelling.
 func (c *Contract) isOther(o object) bool {
-	return o.err == nil && !c.schemas().known.hasKnown(o.value)
+	return o.err == nil && !c.reading().known.hasKnown(o.value)
 }
 
 // contradicts reports whether an object may mean another reply than the chosen one. Both are validated, so they have only
@@ -221,7 +221,7 @@ func (c *Contract) repairObject(text string, broken error) (said content, err er
 	value, outer := c.unwrapRepaired(value)
 	said = read(c, value)
 	said.outer = outer
-	unknown := c.schemas().known.hasUnknown(said.value)
+	unknown := c.reading().known.hasUnknown(said.value)
 	err = c.validate(&said)
 	if unknown {
 		return said, bothInvalid(broken, err)
@@ -235,7 +235,7 @@ func (c *Contract) validate(said *content) error {
 	if err := c.schemas().validator.Validate(said.value); err != nil {
 		findings = schemaViolations(err)
 	}
-	findings = append(findings, c.schemas().known.prune(said.value, "")...) // a missing property may be misspelled
+	findings = append(findings, c.reading().known.prune(said.value, "")...) // a missing property may be misspelled
 	findings = append(said.relocate(findings), said.wrong...)
 	if len(findings) > 0 {
 		return newInvalid(said.within(findings)...)
@@ -259,7 +259,7 @@ func (c *Contract) decode(said content, names, left []string) (Reply, error) {
 // same field twice, and encoding/json would merge data that was never validated.
 func (c *Contract) fill(value any) (any, error) {
 	v := c.newValue()
-	if d := c.schemas().decoder; d != nil && d.set(reflect.ValueOf(v).Elem(), value) {
+	if d := c.reading().decoder; d != nil && d.set(reflect.ValueOf(v).Elem(), value) {
 		return v, nil
 	}
 	data, err := json.Marshal(value)

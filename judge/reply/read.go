@@ -20,8 +20,8 @@ type content struct {
 // read returns the content of an object of a reply, with numbers in place of texts that mean one.
 func read(c *Contract, object map[string]any) content {
 	r := reader{names: c.names, content: content{value: object}}
-	r.object(c.schemas().layout, object)
-	c.schemas().scales.readNumbers(object)
+	r.object(c.reading().layout, object)
+	c.reading().scales.readNumbers(object)
 	return r.content
 }
 

@@ -171,6 +171,9 @@ func (c *Contract) ForPerson(kind string, list []Named) *Contract {
 	return &form
 }
 
+// reading returns what reading a reply needs.
+func (c *Contract) reading() reading { return c.schemas().reading() }
+
 // Name returns the name of the contract, including its version.
 func (c *Contract) Name() string { return c.name }
 

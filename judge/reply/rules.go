@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // rulesOf returns what violations say without what they quote of a reply: the paths, with the names of fields only, and the
@@ -22,7 +23,7 @@ func (c *Contract) rulesOf(violations []string, text string) (rules []string) {
 		}
 		rule = strings.TrimSuffix(quoted.ReplaceAllString(rule, "…"), "...")
 		for _, word := range words.FindAllString(rule, -1) {
-			if w := strings.ToLower(word); !ownWords[w] && strings.Contains(text, w) && !c.schemas().known.hasField(word) {
+			if w := strings.ToLower(word); !ownWords()[w] && strings.Contains(text, w) && !c.reading().known.hasField(word) {
 				rule = "the value is not valid"
 				break
 			}
@@ -41,7 +42,7 @@ var (
 )
 
 // ownWords are the words of the rules of this library and of the validator. They say nothing about a reply that has them too.
-var ownWords = func() map[string]bool {
+var ownWords = sync.OnceValue(func() map[string]bool {
 	known := map[string]bool{}
 	for w := range strings.FieldsSeq(`a after all allowed an and answer appears are as assessment at be before bracket brief but by bytes
 		character characters close closed contradict deeper different each else empty end entries entry error every exactly expected
@@ -53,7 +54,7 @@ var ownWords = func() map[string]bool {
 		known[w] = true
 	}
 	return known
-}()
+})
 
 // hasField reports whether an object or one inside it has a field.
 func (s knownFields) hasField(name string) bool {
@@ -72,7 +73,7 @@ func (c *Contract) fieldsOf(path string) string {
 	}
 	parts := strings.Split(strings.TrimSuffix(path, ": "), "/")
 	for i, part := range parts[1:] {
-		if _, err := strconv.Atoi(part); err != nil && !c.schemas().known.hasField(part) {
+		if _, err := strconv.Atoi(part); err != nil && !c.reading().known.hasField(part) {
 			parts[i+1] = "*"
 		}
 	}

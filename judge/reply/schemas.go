@@ -5,23 +5,29 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"github.com/invopop/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// schemas is everything that a contract derives from its type.
+// schemas is what a contract says of a reply: the schemas of its type, with and without what only validation needs.
 type schemas struct {
 	root      *jsonschema.Schema // as reflected
 	named     *named
 	strict    json.RawMessage // without names
 	outline   string          // without names
 	validator *validator.Schema
-	known     knownFields
-	keys      *keys
-	layout    layout
-	scales    *scale
-	decoder   *decoder // nil if encoding/json has to read the replies
+	reading   func() reading
+}
+
+// reading is what reading a reply needs. It is made when the first reply is read.
+type reading struct {
+	known   knownFields
+	keys    *keys
+	layout  layout
+	scales  *scale
+	decoder *decoder // nil if encoding/json has to read the replies
 }
 
 // buildSchemas derives the schemas of a type. It panics if a tag makes an invalid schema, which is a programming
@@ -35,10 +41,25 @@ func buildSchemas(name string, t reflect.Type) schemas {
 	if err != nil {
 		panic(fmt.Sprintf("reply: contract %s: compile schema: %v", name, err))
 	}
-	known := knownFieldsOf(s)
 	return schemas{
-		root: s, named: n, strict: strictSchema(s, n, nil, nil), outline: outlineOf(s, n, nil, nil),
-		validator: compiled, known: known, keys: newKeys(known), layout: n.layoutOf(s), scales: n.scaleOf(s), decoder: newDecoder(t),
+		root:      s,
+		named:     n,
+		strict:    strictSchema(s, n, nil, nil),
+		outline:   outlineOf(s, n, nil, nil),
+		validator: compiled,
+		reading:   sync.OnceValue(func() reading { return readingOf(t, s, n) }),
+	}
+}
+
+// readingOf returns what reading replies of a type needs.
+func readingOf(t reflect.Type, s *jsonschema.Schema, n *named) reading {
+	known := knownFieldsOf(s)
+	return reading{
+		known:   known,
+		keys:    newKeys(known),
+		layout:  n.layoutOf(s),
+		scales:  n.scaleOf(s),
+		decoder: newDecoder(t),
 	}
 }
 

@@ -4,13 +4,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
 // unwrapRepaired returns the object inside objects that have one property each, which is not known, and its location. What was
 // repaired may be misread, so nothing else around a reply is accepted.
 func (c *Contract) unwrapRepaired(value map[string]any) (inner map[string]any, outer string) {
-	for len(value) == 1 && !c.schemas().known.hasKnown(value) {
+	for len(value) == 1 && !c.reading().known.hasKnown(value) {
 		for key, only := range value {
 			object, ok := only.(map[string]any)
 			if !ok || showsForm(key) {
@@ -86,7 +87,7 @@ func (f *finder) searchFields(value map[string]any) {
 // hasField reports whether an object has a known property, perhaps misspelled, that is no further object around a reply.
 func (c *Contract) hasField(object map[string]any) bool {
 	for key, value := range object {
-		if c.schemas().known.isField(key) && !c.isFurther(key, value) {
+		if c.reading().known.isField(key) && !c.isFurther(key, value) {
 			return true
 		}
 	}
@@ -120,13 +121,13 @@ func (c *Contract) isFurther(key string, value any) bool {
 func (c *Contract) hasKind(key, kind string) bool {
 	s := c.schemas()
 	has := func(name string) bool {
-		return slices.Contains(s.validator.Properties[name].Types, kind) || kind == "object" && s.layout.fields[name].entries != nil
+		return slices.Contains(s.validator.Properties[name].Types, kind) || kind == "object" && s.reading().layout.fields[name].entries != nil
 	}
-	if _, known := s.known[key]; known {
+	if _, known := s.reading().known[key]; known {
 		return has(key)
 	}
 	normal := normalizeName(key)
-	for name, field := range s.known {
+	for name, field := range s.reading().known {
 		if (normal == field.normal || isTypo(normal, field.normal)) && has(name) {
 			return true
 		}
@@ -137,8 +138,8 @@ func (c *Contract) hasKind(key, kind string) bool {
 // misspells reports whether an object has a misspelled field.
 func (c *Contract) misspells(object map[string]any) bool {
 	for key, value := range object {
-		_, known := c.schemas().known[key]
-		if !known && c.schemas().known.isField(key) && !c.isFurther(key, value) {
+		_, known := c.reading().known[key]
+		if !known && c.reading().known.isField(key) && !c.isFurther(key, value) {
 			return true
 		}
 	}
@@ -150,7 +151,7 @@ func (f *finder) searchText(text string) {
 	if f.texts == maxUnwraps || !strings.Contains(text, "{") {
 		return
 	}
-	text, err := unwrapReply(text, f.contract.schemas().known)
+	text, err := unwrapReply(text, f.contract.reading().known)
 	text = stripCodeFence(text)
 	if err != nil || !isObject(text) {
 		return
@@ -161,13 +162,13 @@ func (f *finder) searchText(text string) {
 		f.texts++
 		f.search(value)
 		f.texts--
-	case f.contract.schemas().keys.startsObject(text):
+	case f.contract.reading().keys.startsObject(text):
 		f.found = append(f.found, object{outer: f.at.String(), err: err})
 	}
 }
 
 // formWords are words in the keys of objects that show what a reply looks like, or are a reply that is not meant.
-var formWords = func() map[string]bool {
+var formWords = sync.OnceValue(func() map[string]bool {
 	known := map[string]bool{}
 	for w := range strings.FieldsSeq(`alternative alternatives counterexample default defaults draft drafts example examples expected
 		format hypothetical incorrect instruction instructions invalid outline placeholder previous prompt question reasoning rejected
@@ -175,11 +176,11 @@ var formWords = func() map[string]bool {
 		known[w] = true
 	}
 	return known
-}()
+})
 
 // showsForm reports whether an object below a key is no reply, such as that of "example", "response_format" or "jsonSchema".
 func showsForm(key string) bool {
-	return slices.ContainsFunc(wordsOf(key), func(w string) bool { return formWords[w] })
+	return slices.ContainsFunc(wordsOf(key), func(w string) bool { return formWords()[w] })
 }
 
 // wordsOf returns the words of a key in lower case. A capital letter after a small one begins a word.

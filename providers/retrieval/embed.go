@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"math"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/elenchus-go/debate/providers"
@@ -170,7 +171,7 @@ func ngrams(text string) []float32 {
 // contentWords returns the words of a text in lower case, without stop words.
 func contentWords(text string) (list []string) {
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }) {
-		if !stopWords[w] {
+		if !stopWords()[w] {
 			list = append(list, w)
 		}
 	}
@@ -178,7 +179,7 @@ func contentWords(text string) (list []string) {
 }
 
 // stopWords contains common English words that do not characterize a text.
-var stopWords = func() map[string]bool {
+var stopWords = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`a about also an and any are as at be been but by can could did do does first for
 		from had has have how i if in into is it its last made more most no not of on or other our out s should so some
@@ -187,4 +188,4 @@ var stopWords = func() map[string]bool {
 		m[w] = true
 	}
 	return m
-}()
+})

@@ -1,6 +1,7 @@
 package prompting
 
 import (
+	"cmp"
 	"maps"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -13,6 +14,12 @@ type Model struct {
 	Provider, Name    string // as configured
 	Window, MaxTokens int
 }
+
+// room returns the tokens that a reply of the usual length leaves in the window.
+func (m Model) room() int { return m.Window - cmp.Or(m.MaxTokens, window.DefaultReplyTokens) }
+
+// isSame reports whether two actors have the same model of the same provider.
+func (m Model) isSame(other Model) bool { return m.Provider == other.Provider && m.Name == other.Name }
 
 // Models returns the models of a debate's actors by the actor's name, or false if there is no such actor.
 type Models interface {
@@ -41,7 +48,7 @@ func (s *Scales) Of(actor, phase string, models Models) window.Calibration {
 	model, _ := models.ModelOf(actor)
 	for name, other := range scales {
 		is, ok := models.ModelOf(name)
-		if !ok || is.Provider != model.Provider || is.Name != model.Name {
+		if !ok || !is.isSame(model) {
 			continue
 		}
 		if start := other.Start(); !known || start.Factor() > own.Factor() {
@@ -110,7 +117,8 @@ func (s *Scales) Reconfigure(old, now Models) {
 	for name := range s.now {
 		was, had := old.ModelOf(name)
 		is, has := now.ModelOf(name)
-		if !had || !has || was.Provider != is.Provider || was.Name != is.Name || is.Window > 0 && was.Window != is.Window {
+		kept := had && has && was.isSame(is)
+		if !kept || is.Window > 0 && was.Window != is.Window {
 			delete(s.now, name)
 			s.frozen = nil
 		}

@@ -188,7 +188,8 @@ func (d *Debate) WithNames(c *reply.Contract, m *judge.Pseudonyms, active, own [
 	if own == nil {
 		own = NamesOf(d.Profiles)
 	}
-	c = c.WithNames("participants", m.SortedPseudonyms(own)).WithNames("active", m.SortedPseudonyms(active))
+	c = c.WithNames("participants", m.SortedPseudonyms(own))
+	c = c.WithNames("active", m.SortedPseudonyms(active))
 	return c.WithNames("criteria", m.HideAll(d.Settings.Rubric.Names()))
 }
 
@@ -297,17 +298,18 @@ func (d *Debate) fixed(s *protocol.Step, seat transcript.Profile) (*fixedPart, e
 		b.System += "\n\n" + prompts.Sources(b.data.Nonce)
 	}
 	if passages := s.Vars[protocol.Passages]; passages != "" {
-		b.System += "\n\n" + prompts.Passages + "\n\n" + m.Enclose(delimit.Line(m.Nonce(), "passages"), m.Hide(passages))
+		b.System += "\n\n" + prompts.Passages + "\n\n"
+		b.System += m.Enclose(delimit.Line(m.Nonce(), "passages"), m.Hide(passages))
 	}
 	if reference := d.referenceFor(s.Actor); reference != "" {
-		b.System += "\n\n" + prompts.Reference + "\n\n" + m.Enclose(
-			delimit.Line(m.Nonce(), "the reference answer"),
-			m.Hide(reference),
-		)
+		b.System += "\n\n" + prompts.Reference + "\n\n"
+		b.System += m.Enclose(delimit.Line(m.Nonce(), "the reference answer"), m.Hide(reference))
 	}
 	documents := a.DocumentsOf(s.Actor)
 	attached := a.AttachmentsOf(s.Actor)
-	b.tokens += d.Env.Count(model, b.System) + DocumentTokens(documents) + AttachmentTokens(attached)
+	b.tokens += d.Env.Count(model, b.System)
+	b.tokens += DocumentTokens(documents)
+	b.tokens += AttachmentTokens(attached)
 	b.System += documentsText(&d.Sources, documents, m)
 	b.shown = AttachmentMessage(attached, m)
 	b.digest = step.DigestOf(&providers.Message{Role: providers.System, Text: b.System})
@@ -351,7 +353,8 @@ func (b *fixedPart) replyFor(d *Debate, contract, model string, active, own []st
 		active:   len(active),
 		names:    own,
 	}
-	n.tokens, n.digest = d.Env.Count(model, string(n.schema)), step.DigestOfSchema(n.schema)
+	n.tokens = d.Env.Count(model, string(n.schema))
+	n.digest = step.DigestOfSchema(n.schema)
 	b.reply = n
 	return n
 }

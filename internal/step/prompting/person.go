@@ -43,9 +43,9 @@ func (d *Debate) Said(s *protocol.Step) (list []transcript.Turn) {
 func (d *Debate) Messages(s *protocol.Step) (list []providers.Message) {
 	m := d.Pseudonyms(s)
 	for _, i := range d.read(s, m) {
-		said := providers.Message{Role: providers.User, Text: d.saidIn(i, m).text}
+		said := step.Message(providers.User, d.saidIn(i, m).text)
 		if t := &d.Turns[i]; t.Actor == s.Actor {
-			said = providers.Message{Role: providers.Assistant, Text: m.Hide(t.Text)}
+			said = step.Message(providers.Assistant, m.Hide(t.Text))
 		}
 		list = append(list, said)
 	}

@@ -58,7 +58,7 @@ func (d *Debate) Build(p *step.Plan, seat transcript.Profile, own []string) erro
 	fixed += q.Slack // rounded up, so that small changes do not move the cut
 	q.Scale = d.Scale(s.Actor, s.Phase)
 	policy := d.Settings.History
-	room := q.Scale.ToEstimated(model.Window-cmp.Or(model.MaxTokens, window.DefaultReplyTokens)) - fixed
+	room := q.Scale.ToEstimated(model.room()) - fixed
 	if len(d.Settings.Actors.ToolsOf(s.Actor)) > 0 {
 		p.Tools = &step.Tools{Room: d.Settings.Tools.Room(room)}
 		room -= p.Tools.Room
@@ -109,7 +109,8 @@ func (d *Debate) data(s *protocol.Step, b *fixedPart, active []string) prompts.D
 	x.Round = d.Cursor.Round
 	x.Rounds = d.MaxRounds
 	x.MinRounds = d.MinRounds
-	x.ActiveNames, x.Target = b.Pseudonyms.SortedPseudonyms(active), d.targetRole(b, s.Target)
+	x.ActiveNames = b.Pseudonyms.SortedPseudonyms(active)
+	x.Target = d.targetRole(b, s.Target)
 	if slices.Contains(d.Judges, s.Actor) {
 		x.Advice = b.Pseudonyms.HideAll(d.Findings.Advice(d.Cursor.Round))
 	}
@@ -119,9 +120,14 @@ func (d *Debate) data(s *protocol.Step, b *fixedPart, active []string) prompts.D
 // targetRole returns the profile of the participant that a step is about, or nil if there is none.
 func (d *Debate) targetRole(b *fixedPart, name string) *transcript.Profile {
 	name = b.Pseudonyms.Of(name)
-	for _, list := range [][]transcript.Profile{b.data.Others, d.Profiles} {
-		if at := slices.IndexFunc(list, func(x transcript.Profile) bool { return x.Name == name }); at >= 0 {
-			return &list[at]
+	return cmp.Or(profileOf(b.data.Others, name), profileOf(d.Profiles, name))
+}
+
+// profileOf returns the profile with a name, or nil if there is none.
+func profileOf(list []transcript.Profile, name string) *transcript.Profile {
+	for i := range list {
+		if list[i].Name == name {
+			return &list[i]
 		}
 	}
 	return nil
@@ -165,9 +171,9 @@ func (d *Debate) Tokens(s *protocol.Step, seat transcript.Profile) int {
 // EstimatedTokens returns an estimate of the tokens of a prompt that shows every turn.
 func (d *Debate) EstimatedTokens(s *protocol.Step, seat transcript.Profile) int {
 	tokens := d.tokensBesideHistory(seat) + taskTokens
-	quote := d.Pseudonyms(s).QuoteTokens()
+	m := d.Pseudonyms(s)
 	for i := range d.Turns {
-		tokens += d.Turns[i].Tokens + quote + checkedTokens(&d.Turns[i], d.Pseudonyms(s).Nonce())
+		tokens += shownTokens(&d.Turns[i], m)
 	}
 	return tokens
 }
@@ -186,13 +192,12 @@ func (d *Debate) setMessages(s *protocol.Step, b *fixedPart, q *step.Prompt, sho
 		q.Messages = append(q.Messages, m)
 		q.Digests = append(q.Digests, sum)
 	}
-	add(providers.Message{Role: providers.System, Text: b.System}, b.digest)
+	add(step.Message(providers.System, b.System), b.digest)
 	kept := slices.Delete(shown, cut.From, cut.To)
 	b.Pseudonyms.Sort(d.Turns, kept)
 	if cut.Summary.Covers > 0 {
-		at := slices.IndexFunc(d.Turns, func(t transcript.Turn) bool { return t.Seq == cut.Summary.Seq })
-		of := d.saidIn(at, b.Pseudonyms)
-		add(providers.Message{Role: providers.User, Text: of.text}, of.digest)
+		of := d.saidIn(turnWith(d.Turns, cut.Summary.Seq), b.Pseudonyms)
+		add(step.Message(providers.User, of.text), of.digest)
 	}
 	for _, i := range kept {
 		m, sum := d.turnMessage(s, i, b.Pseudonyms, cut)
@@ -201,28 +206,27 @@ func (d *Debate) setMessages(s *protocol.Step, b *fixedPart, q *step.Prompt, sho
 		}
 		add(m, sum)
 	}
-	task := providers.Message{Role: providers.User, Text: user}
+	task := step.Message(providers.User, user)
 	add(task, step.DigestOf(&task))
 }
 
 // turnMessage returns the turn at an index as a message of a reader's prompt, and the digest of the message. If only the newest
 // turn is left and it is too long, its text is cut.
-func (d *Debate) turnMessage(s *protocol.Step, at int, m *judge.Pseudonyms, cut window.Cut) (providers.Message, step.Digest) {
+func (d *Debate) turnMessage(
+	s *protocol.Step, at int, m *judge.Pseudonyms, cut window.Cut,
+) (providers.Message, step.Digest) {
 	t := &d.Turns[at]
 	if cut.Used > cut.Limit {
-		clipped := d.clippedMessage(
-			s,
-			t,
-			m,
-			window.Clip(t.Text, max(cut.Limit-m.QuoteTokens()-checkedTokens(t, m.Nonce()), 0)),
-		)
+		beside := shownTokens(t, m) - t.Tokens
+		text := window.Clip(t.Text, max(cut.Limit-beside, 0))
+		clipped := d.clippedMessage(s, t, m, text)
 		return clipped, step.DigestOf(&clipped)
 	}
 	of := d.saidIn(at, m)
 	if t.Actor != s.Actor || t.Kind == transcript.Summary {
-		return providers.Message{Role: providers.User, Text: of.text}, of.digest
+		return step.Message(providers.User, of.text), of.digest
 	}
-	own := providers.Message{Role: providers.Assistant, Text: m.Hide(t.Text)}
+	own := step.Message(providers.Assistant, m.Hide(t.Text))
 	thoughts := d.opaqueFor(s, t)
 	if thoughts != nil {
 		own = opaqueMessage(thoughts, own.Text)
@@ -237,18 +241,24 @@ func (d *Debate) turnMessage(s *protocol.Step, at int, m *judge.Pseudonyms, cut 
 // clippedMessage returns a turn with a text that was cut as a message of a reader's prompt.
 func (d *Debate) clippedMessage(s *protocol.Step, t *transcript.Turn, m *judge.Pseudonyms, text string) providers.Message {
 	if t.Actor == s.Actor && t.Kind != transcript.Summary {
-		return providers.Message{Role: providers.Assistant, Text: m.Hide(text)}
+		return step.Message(providers.Assistant, m.Hide(text))
 	}
-	return providers.Message{Role: providers.User, Text: d.formatTurn(t, text, m)}
+	return step.Message(providers.User, d.formatTurn(t, text, m))
 }
 
 // opaqueMessage returns a message of the actor's own with its reasoning. The text is the last part.
 func opaqueMessage(o *reasoning.Opaque, text string) providers.Message {
 	parts := make([]providers.Part, 0, len(o.Parts)+1)
 	for _, p := range o.Parts {
-		parts = append(parts, providers.Part{Reasoning: &providers.Reasoning{Service: p.Service, Data: p.Data}})
+		parts = append(parts, providers.Part{Reasoning: &providers.Reasoning{
+			Service: p.Service,
+			Data:    p.Data,
+		}})
 	}
-	return providers.Message{Role: providers.Assistant, Parts: append(parts, providers.Part{Text: text})}
+	return providers.Message{
+		Role:  providers.Assistant,
+		Parts: append(parts, providers.Part{Text: text}),
+	}
 }
 
 // fewTurns is the number of turns for which the cache gets room at once.
@@ -269,8 +279,7 @@ func (d *Debate) saidIn(at int, m *judge.Pseudonyms) *said {
 		d.cache.said[m] = list
 	}
 	of := &list[at]
-	if of.text == "" ||
-		of.seq != t.Seq { // no prompt has shown it yet, or a turn was inserted before it
+	if of.text == "" || of.seq != t.Seq { // no prompt has shown it yet, or a turn was inserted before it
 		text := d.formatTurn(t, t.Text, m)
 		*of = said{
 			seq:    t.Seq,

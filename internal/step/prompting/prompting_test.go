@@ -57,7 +57,13 @@ func newDebate(t *testing.T, s *seats, rounds int) *Debate {
 	set, err := prompts.Load(nil)
 	require.NoError(t, err)
 	d := &Debate{
-		Settings: Settings{Templates: set, Actors: s, Protocol: rules{}, Tools: ToolLimits{Rounds: 4, Bytes: 8 << 10}, Rubric: judge.Rubric{{Name: "clarity", Weight: 1}}},
+		Settings: Settings{
+			Templates: set,
+			Actors:    s,
+			Protocol:  rules{},
+			Tools:     ToolLimits{Rounds: 4, Bytes: 8 << 10},
+			Rubric:    judge.Rubric{{Name: "clarity", Weight: 1}},
+		},
 		Findings: advice{"Ada repeats herself"},
 		Env: &Environment{
 			Count:    func(_, text string) int { return window.Estimate(text) },
@@ -120,7 +126,11 @@ func TestAPromptHasTheHistoryByWhoSpoke(t *testing.T) {
 	for _, m := range list {
 		roles = append(roles, m.Role)
 	}
-	require.Equal(t, []providers.Role{providers.System, providers.Assistant, providers.User, providers.Assistant, providers.User, providers.User}, roles)
+	require.Equal(
+		t,
+		[]providers.Role{providers.System, providers.Assistant, providers.User, providers.Assistant, providers.User, providers.User},
+		roles,
+	)
 	require.True(t, strings.HasPrefix(list[1].Text, "Ada in round 1."), "own turns have no delimiters")
 	require.Contains(t, list[2].Text, "Bo in round 1.")
 	require.False(t, strings.HasPrefix(list[2].Text, "Bo in round 1."), "the turns of others have delimiters")
@@ -183,7 +193,13 @@ func TestTheSummaryThatAStepNeeds(t *testing.T) {
 	require.True(t, strings.HasPrefix(w.Target, "up to 1/"), w.Target)
 	d.History.Wanted = w
 	add(t, d, transcript.Turn{
-		Key: transcript.Key{Run: 1, Round: 30, Phase: "summary", Actor: protocol.Summarizer, Target: w.Target}, Kind: transcript.Summary, Text: "Both agree.", Tokens: 20,
+		Key: transcript.Key{
+			Run:    1,
+			Round:  30,
+			Phase:  "summary",
+			Actor:  protocol.Summarizer,
+			Target: w.Target,
+		}, Kind: transcript.Summary, Text: "Both agree.", Tokens: 20,
 	})
 	require.Nil(t, d.History.Wanted)
 	p := build(t, d, by("Ada"))

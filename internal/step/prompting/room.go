@@ -41,14 +41,27 @@ func (t *Texts) CheckDocuments(all iter.Seq2[string, journal.Participant], isSea
 	for i := range t.Documents {
 		d := &t.Documents[i]
 		for field, s := range all {
-			if s.Window > 0 && d.Tokens >= s.Window && !s.Human && isSeat(s.Name) && d.IsFor(s.Name) {
-				list = append(list, protocol.Problemf(fmt.Sprintf("documents[%d]", i), noRoom, d.Name, d.Tokens,
-					actor.Seat(field, s.Name), s.Window))
+			fills := s.Window > 0 && d.Tokens >= s.Window
+			reads := !s.Human && isSeat(s.Name) && d.IsFor(s.Name)
+			if fills && reads {
+				list = append(list, documentTooLong(i, d, d.Tokens, field, &s))
 				break
 			}
 		}
 	}
 	return list
+}
+
+// documentTooLong returns the problem with the document at an index, which takes some tokens of the window of an actor.
+func documentTooLong(at int, d *evidence.Document, tokens int, field string, s *journal.Participant) protocol.Problem {
+	return protocol.Problemf(
+		fmt.Sprintf("documents[%d]", at),
+		noRoom,
+		d.Name,
+		tokens,
+		actor.Seat(field, s.Name),
+		s.Window,
+	)
 }
 
 // Longest returns the field of the topic or of the background, whichever is longer, and its tokens.
@@ -79,20 +92,25 @@ type ToolRoom struct {
 // CheckRoom returns a problem for each actor whose window has too little room beside its first prompt, and lower token limits for
 // replies that would leave no room for the history, by field. sizes are the tokens of the prompts, by the names of the actors.
 // tooSmall returns what Texts.TooSmall does for a prompt.
-func CheckRoom(all iter.Seq2[string, journal.Participant], sizes map[string]int, tools ToolRoom,
-	tooSmall func(field string, s *journal.Participant, size int) (protocol.Problem, bool)) (list []protocol.Problem,
-	limits map[string]int,
-) {
+func CheckRoom(
+	all iter.Seq2[string, journal.Participant], sizes map[string]int, tools ToolRoom,
+	tooSmall func(field string, s *journal.Participant, size int) (protocol.Problem, bool),
+) (list []protocol.Problem, limits map[string]int) {
 	for field, s := range all {
 		size := sizes[actor.NameIn(field, s.Name)]
 		left := ReplyRoom(s.Window-size, len(s.Tools) > 0)
 		switch {
 		case size == 0 || actor.MakesNoText(actor.NameIn(field, s.Name)):
 		case len(s.Tools) > 0 && tools.Room(s.Window-size-min(left, s.MaxTokens)) < tools.Least && left >= actor.MinReply:
-			list = append(list, protocol.Problemf(field+".window",
+			list = append(list, protocol.Problemf(
+				field+".window",
 				"%d is too small: the prompt takes about %d tokens and the reply %d, "+
 					"and results of tools need %d and three times as much for the history",
-				s.Window, size, min(left, s.MaxTokens), tools.Least))
+				s.Window,
+				size,
+				min(left, s.MaxTokens),
+				tools.Least,
+			))
 		case left >= s.MaxTokens:
 		case left < actor.MinReply+reasoning.Budget(s.Reasoning):
 			problem, shared := tooSmall(field, &s, size)
@@ -133,16 +151,23 @@ func (t *Texts) TooSmall(field string, s *journal.Participant, p FirstPrompt) (p
 	}
 	switch {
 	case p.Attachments > half:
-		return protocol.Problemf("attachments",
-			"about %d tokens are too many for the window of %s, %d: set its window, or leave it out of the readers", p.Attachments,
-			actor.Seat(field, s.Name), s.Window), false
+		return protocol.Problemf(
+			"attachments",
+			"about %d tokens are too many for the window of %s, %d: set its window, or leave it out of the readers",
+			p.Attachments,
+			actor.Seat(field, s.Name),
+			s.Window,
+		), false
 	case p.Documents > half:
 		largest := slices.MaxFunc(p.Read, func(a, b evidence.Document) int { return a.Tokens - b.Tokens })
 		at := slices.IndexFunc(t.Documents, func(d evidence.Document) bool { return d.Name == largest.Name })
-		return protocol.Problemf(fmt.Sprintf("documents[%d]", at), noRoom, largest.Name, p.Documents, actor.Seat(field, s.Name),
-			s.Window), false
+		return documentTooLong(at, &largest, p.Documents, field, s), false
 	}
-	return protocol.Problemf(field+".window",
+	return protocol.Problemf(
+		field+".window",
 		"%d is too small: the prompt takes about %d tokens, and the reply and the history need %d each",
-		s.Window, p.Tokens, actor.MinReply), false
+		s.Window,
+		p.Tokens,
+		actor.MinReply,
+	), false
 }

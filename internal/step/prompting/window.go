@@ -1,13 +1,13 @@
 package prompting
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/internal/reasoning"
+	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -51,15 +51,16 @@ const taskTokens = 1536
 // tokensBesideHistory returns an estimate of the tokens of a reader's prompts other than the history: the texts of the
 // configuration and the personas, and an allowance for the library's templates.
 func (d *Debate) tokensBesideHistory(me transcript.Profile) int {
-	tokens := window.Estimate(d.Topic + d.Settings.Background + d.referenceFor(me.Name) + me.Persona + me.Instructions + strings.Join(
-		me.KeyArguments,
-		"",
-	))
+	about := d.Topic + d.Settings.Background + d.referenceFor(me.Name)
+	own := me.Persona + me.Instructions + strings.Join(me.KeyArguments, "")
+	tokens := templateTokens + window.Estimate(about+own)
 	for _, s := range d.Profiles {
 		tokens += window.Estimate(s.Role + s.Side + s.Position)
 	}
 	a := d.Settings.Actors
-	return templateTokens + tokens + AttachmentTokens(a.AttachmentsOf(me.Name)) + DocumentTokens(a.DocumentsOf(me.Name))
+	tokens += AttachmentTokens(a.AttachmentsOf(me.Name))
+	tokens += DocumentTokens(a.DocumentsOf(me.Name))
+	return tokens
 }
 
 // Visible returns the indexes of the turns that a step may show, and their tokens. The next call overwrites both slices.
@@ -81,8 +82,9 @@ func (d *Debate) Visible(s *protocol.Step) (shown, tokens []int) {
 		slices.SortStableFunc(shown, func(i, j int) int { return rank(&d.Turns[i]) - rank(&d.Turns[j]) })
 	}
 	for _, i := range shown {
-		n := d.Turns[i].Tokens + m.QuoteTokens() + checkedTokens(&d.Turns[i], m.Nonce())
-		if o := d.opaqueFor(s, &d.Turns[i]); o != nil {
+		t := &d.Turns[i]
+		n := shownTokens(t, m)
+		if o := d.opaqueFor(s, t); o != nil {
 			n += o.Tokens
 		}
 		tokens = append(tokens, n)
@@ -90,6 +92,16 @@ func (d *Debate) Visible(s *protocol.Step) (shown, tokens []int) {
 	d.cache.shown = shown
 	d.cache.tokens = tokens
 	return shown, tokens
+}
+
+// shownTokens returns the tokens of a turn between its delimiters, with the lines below it.
+func shownTokens(t *transcript.Turn, m *judge.Pseudonyms) int {
+	return t.Tokens + m.QuoteTokens() + checkedTokens(t, m.Nonce())
+}
+
+// turnWith returns the index of the turn with a seq, or -1.
+func turnWith(list []transcript.Turn, seq int64) int {
+	return slices.IndexFunc(list, func(t transcript.Turn) bool { return t.Seq == seq })
 }
 
 // rank sorts summaries before other turns.
@@ -111,7 +123,8 @@ func (d *Debate) opaqueFor(s *protocol.Step, t *transcript.Turn) *reasoning.Opaq
 	if !ok || p.Name != o.Model {
 		return nil
 	}
-	if name, _, err := d.Env.Bind(p.Provider); err != nil || name != o.Provider {
+	name, _, err := d.Env.Bind(p.Provider)
+	if err != nil || name != o.Provider {
 		return nil
 	}
 	return o
@@ -127,14 +140,17 @@ func (d *Debate) counted(s *protocol.Step, shown, tokens []int) window.History {
 		if sum.failed || sum.reader != own {
 			continue
 		}
-		if at := slices.IndexFunc(shown[from:], func(i int) bool { return d.Turns[i].Seq == sum.upTo }); at >= 0 {
-			from += at
-			h.Summaries = append(h.Summaries, window.Summary{
-				Seq:    sum.seq,
-				Covers: from + 1,
-				Tokens: sum.tokens,
-			})
+		isLast := func(i int) bool { return d.Turns[i].Seq == sum.upTo }
+		at := slices.IndexFunc(shown[from:], isLast)
+		if at < 0 {
+			continue
 		}
+		from += at
+		h.Summaries = append(h.Summaries, window.Summary{
+			Seq:    sum.seq,
+			Covers: from + 1,
+			Tokens: sum.tokens,
+		})
 	}
 	d.cache.covered = h.Summaries
 	return h
@@ -168,7 +184,7 @@ func (d *Debate) room(s *protocol.Step, seat transcript.Profile) int {
 		beside = max(beside, b.tokens+taskTokens)
 	}
 	m := d.model(s.Actor)
-	left := d.Scale(s.Actor, s.Phase).ToEstimated(m.Window-cmp.Or(m.MaxTokens, window.DefaultReplyTokens)) - beside
+	left := d.Scale(s.Actor, s.Phase).ToEstimated(m.room()) - beside
 	if len(a.ToolsOf(s.Actor)) > 0 {
 		left -= d.Settings.Tools.Room(left)
 	}
@@ -178,8 +194,9 @@ func (d *Debate) room(s *protocol.Step, seat transcript.Profile) int {
 // SummaryFor returns the summary that must come before a step of a model, or nil if it needs none.
 func (d *Debate) SummaryFor(s *protocol.Step, seat transcript.Profile) *window.SummaryPlan {
 	room := d.room(s, seat)
-	all := d.History.tokens + len(d.Turns)*d.Pseudonyms(&protocol.Step{}).QuoteTokens() // of all turns except summaries, with their delimiters
-	if all*2 < room {                                                                   // they fit, even if the step sees every turn
+	delimiters := d.Pseudonyms(&protocol.Step{}).QuoteTokens()
+	all := d.History.tokens + len(d.Turns)*delimiters // of all turns except summaries
+	if all*2 < room {                                 // they fit, even if the step sees every turn
 		return nil
 	}
 	shown, tokens := d.Visible(s)
@@ -234,7 +251,10 @@ const summaryPhase = "summary"
 // SummaryPhase returns the phase of a step that summarizes older turns. The step has its actor only; SummaryStep returns the whole
 // step.
 func (d *Debate) SummaryPhase() protocol.Phase {
-	return protocol.Phase{Name: summaryPhase, Steps: []protocol.Step{{Key: transcript.Key{Actor: protocol.Summarizer}}}}
+	return protocol.Phase{
+		Name:  summaryPhase,
+		Steps: []protocol.Step{{Key: transcript.Key{Actor: protocol.Summarizer}}},
+	}
 }
 
 // SummaryStep returns the step that makes the wanted summary.
@@ -252,8 +272,11 @@ func (d *Debate) SummaryStep() protocol.Step {
 		Target: w.Target,
 	}
 	return protocol.Step{
-		Key: key, Kind: transcript.Summary, VisibleSeq: d.Seq, Prompt: "summarize",
-		Vars: map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens
-		Show: func(t *transcript.Turn) bool { return covered[t.Seq] },
+		Key:        key,
+		Kind:       transcript.Summary,
+		VisibleSeq: d.Seq,
+		Prompt:     "summarize",
+		Vars:       map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens
+		Show:       func(t *transcript.Turn) bool { return covered[t.Seq] },
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,23 +33,16 @@ type Caller struct {
 func (r *Caller) ContinueFrom(t *Rounds, o *Step) {
 	for i := range o.rounds {
 		ev := &o.rounds[i]
-		if i >= o.Counted && !IsOpen(ev) {
-			r.attempts += len(ev.Attempts)
-		}
-		if !IsOpen(ev) {
-			r.made += len(ev.Calls)
+		if IsOpen(ev) {
+			r.pending = slices.Clone(ev.Calls)
 			continue
 		}
-		r.pending = slices.Clone(ev.Calls)
-		for _, c := range ev.Calls {
-			if d, ok := t.decided[c.ID]; ok {
-				if r.decided == nil {
-					r.decided = map[string]Decision{}
-				}
-				r.decided[c.ID] = d
-			}
+		r.made += len(ev.Calls)
+		if i >= o.Counted {
+			r.attempts += len(ev.Attempts)
 		}
 	}
+	r.decided = maps.Clone(t.decided)
 }
 
 // Pending returns the calls of a round that was stored without results, and forgets them. It returns nil if there is none.
@@ -90,7 +84,9 @@ func (r *Caller) Attempt(c *step.Calls) int {
 }
 
 // Run runs the calls of a round, and fits their results into its room. tokens counts those of a result.
-func (r *Caller) Run(ctx context.Context, calls []tool.Record, c *step.Calls, tokens func(*tool.Record) int, hook toolcall.Hook) error {
+func (r *Caller) Run(
+	ctx context.Context, calls []tool.Record, c *step.Calls, tokens func(*tool.Record) int, hook toolcall.Hook,
+) error {
 	limits := r.Limits
 	limits.Total = c.Time
 	if err := r.Set.Run(ctx, calls, limits, hook); err != nil {
@@ -198,7 +194,9 @@ func FitSources(parts []providers.Part, calls []tool.Record) {
 			if len(s.Text) <= left {
 				left -= len(s.Text)
 			} else if s.Text != "" {
-				s.Size, s.SHA256, s.Text = len(s.Text), toolcall.Digest(s.Text), ""
+				s.Size = len(s.Text)
+				s.SHA256 = toolcall.Digest(s.Text)
+				s.Text = ""
 			}
 		}
 	}

@@ -111,7 +111,10 @@ func (g given) Call(context.Context, tool.Call) (tool.Result, error) {
 func asked(names ...string) *step.Calls {
 	c := &step.Calls{Round: &step.Round{Attempts: make([]transcript.Attempt, 2)}, Number: 1, Room: 1000, Time: time.Minute}
 	for _, name := range names {
-		c.Parts = append(c.Parts, providers.Part{ToolCall: &providers.ToolCall{Name: name, Arguments: json.RawMessage(`{"of":["Debater A",1.0]}`)}})
+		c.Parts = append(
+			c.Parts,
+			providers.Part{ToolCall: &providers.ToolCall{Name: name, Arguments: json.RawMessage(`{"of":["Debater A",1.0]}`)}},
+		)
 	}
 	return c
 }

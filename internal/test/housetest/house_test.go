@@ -49,7 +49,7 @@ func TestNoFilesReferToOneAnotherInACircle(t *testing.T) {
 // What followed an attempt is a fact of its own: the message of its error is for people. So only what shows or makes messages names them.
 func TestNothingIsDecidedByTheMessageOfAnError(t *testing.T) {
 	show := []string{
-		"internal/step/run.go", "internal/turns/participant.go", "report/details.go", "report/redact.go", "integrations/debateotel/tree.go",
+		"internal/step/run.go", "record.go", "report/details.go", "report/redact.go", "integrations/debateotel/tree.go",
 		"integrations/debateadk/provider.go", // of another library
 	}
 	reads := regexp.MustCompile(`\.ErrorMessage\b`)

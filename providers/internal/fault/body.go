@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -54,25 +53,25 @@ func (f *Fault) parse(raw []byte, now time.Time) {
 		f.collect("", raw, &b, maxNesting)
 		f.words = b.String()
 	} else {
-		f.words = strings.Join(strings.Fields(htmlMarkup.ReplaceAllString(f.Body, " ")), " ")
+		f.words = strings.Join(strings.Fields(htmlMarkup.compiled().ReplaceAllString(f.Body, " ")), " ")
 	}
 	if f.message == "" && !strings.HasPrefix(strings.TrimSpace(f.Body), "{") {
 		f.message = f.words
 	}
-	for _, code := range codePattern.FindAllString(f.words, -1) {
+	for _, code := range codePattern.compiled().FindAllString(f.words, -1) {
 		f.codes = append(f.codes, strings.ToLower(code))
 	}
 	f.waits = RetryAfter(f.Body, now)
-	if m := waitQuoted.FindStringSubmatch(f.Body); m != nil {
+	if m := waitQuoted.compiled().FindStringSubmatch(f.Body); m != nil {
 		f.resets = resetDelay(m[1], now)
 	}
 }
 
 // htmlMarkup matches the markup of a proxy's error page.
-var htmlMarkup = regexp.MustCompile(`(?is)<(script|style|head)\b.*?</(script|style|head)>|<[^>]*>|&[a-z]+;`)
+var htmlMarkup = pattern{text: `(?is)<(script|style|head)\b.*?</(script|style|head)>|<[^>]*>|&[a-z]+;`}
 
 // codePattern matches a code within a text, such as the type of an error that a proxy quotes.
-var codePattern = regexp.MustCompile(`\b[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+\b`)
+var codePattern = pattern{text: `\b[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+\b`}
 
 // codeFields are the fields of an error that hold codes.
 var codeFields = []string{"quotaId", "reason", "code", "error_code", "type", "status", "status_code", "Code"}

@@ -22,6 +22,7 @@ var table = sync.OnceValue(func() (all []compiledRow) {
 	for _, part := range rows {
 		for _, r := range part {
 			c := compiledRow{row: r, codes: strings.Fields(r.codes)}
+			c.statuses.to = max(r.statuses.from, r.statuses.to)
 			if r.words != "" {
 				c.words = regexp.MustCompile(`(?i)` + r.words)
 			}

@@ -5,12 +5,22 @@ import (
 	"sync"
 )
 
-// near returns a pattern that matches words of both lists within a sentence, in either order.
-func near(a, b string) func() *regexp.Regexp {
-	return compiled(`(?is)(?:` + a + `).{0,80}(?:` + b + `)|(?:` + b + `).{0,80}(?:` + a + `)`)
+// pattern is a regular expression that is compiled when it is needed, because most programs see no failure.
+type pattern struct {
+	text string
+	near string // if it is set, the pattern matches words of both texts within a sentence, in either order
+	once sync.Once
+	re   *regexp.Regexp
 }
 
-// compiled returns a pattern that is compiled when it is needed, because most programs see no failure.
-func compiled(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+// compiled returns the expression.
+func (p *pattern) compiled() *regexp.Regexp {
+	p.once.Do(func() {
+		text := p.text
+		if p.near != "" {
+			text = `(?is)(?:` + p.text + `).{0,80}(?:` + p.near + `)|(?:` + p.near + `).{0,80}(?:` + p.text + `)`
+		}
+		p.re = regexp.MustCompile(text)
+	})
+	return p.re
 }

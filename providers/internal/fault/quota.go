@@ -30,32 +30,32 @@ const (
 )
 
 var (
-	quotaOfPeriod = near(periodWords, quotaWords)
-	usedToday     = near(`\btoday\b`, usedUpWords)
-	quotaOfPlan   = near(planWords+`|\bupgrade\b`, usedUpWords)
-	usedUp        = compiled(`(?i)` + usedUpWords)
-	shortLimit    = compiled(`(?i)` + shortWords)
-	rateLimit     = compiled(`(?i)rate[ -]?limits?`)
+	quotaOfPeriod = pattern{text: periodWords, near: quotaWords}
+	usedToday     = pattern{text: `\btoday\b`, near: usedUpWords}
+	quotaOfPlan   = pattern{text: planWords + `|\bupgrade\b`, near: usedUpWords}
+	usedUp        = pattern{text: `(?i)` + usedUpWords}
+	shortLimit    = pattern{text: `(?i)` + shortWords}
+	rateLimit     = pattern{text: `(?i)rate[ -]?limits?`}
 	// rateLimitCode matches the code of any limit.
-	rateLimitCode = compiled(`(?i)\brate_limit\w*`)
+	rateLimitCode = pattern{text: `(?i)\brate_limit\w*`}
 	// quotaID matches the names that Google gives to quotas.
-	quotaID = compiled(`per(?:day|week|month)`)
+	quotaID = pattern{text: `per(?:day|week|month)`}
 )
 
 // namesPeriod reports whether a fault is about a quota of a day or longer. Where a limit of a short time is named too, only the name
 // of the quota tells.
 func (f *Fault) namesPeriod() bool {
-	if slices.ContainsFunc(f.codes, func(code string) bool { return quotaID().MatchString(code) }) {
+	if slices.ContainsFunc(f.codes, func(code string) bool { return quotaID.compiled().MatchString(code) }) {
 		return true
 	}
 	text := f.quotaText()
-	named := quotaOfPeriod().MatchString(text) || usedToday().MatchString(text)
+	named := quotaOfPeriod.compiled().MatchString(text) || usedToday.compiled().MatchString(text)
 	return named && !isShort(text)
 }
 
 // isShort reports whether a text names a limit of a short time. The words "rate limit" alone do not: services use them for any limit.
 func isShort(text string) bool {
-	return shortLimit().MatchString(rateLimit().ReplaceAllString(text, ""))
+	return shortLimit.compiled().MatchString(rateLimit.compiled().ReplaceAllString(text, ""))
 }
 
 // isLasting reports whether a fault is not about a limit of a short time, for which services advertise their plans.
@@ -65,13 +65,13 @@ func (f *Fault) isLasting() bool {
 
 // quotaText returns the words of a fault with its codes as words, without the code that each limit has.
 func (f *Fault) quotaText() string {
-	return strings.ReplaceAll(rateLimitCode().ReplaceAllString(f.words, ""), "_", " ")
+	return strings.ReplaceAll(rateLimitCode.compiled().ReplaceAllString(f.words, ""), "_", " ")
 }
 
 // namesPlan reports whether a fault says that what a plan includes is used up.
 func (f *Fault) namesPlan() bool {
 	text := f.quotaText()
-	return quotaOfPlan().MatchString(text) && !shortLimit().MatchString(text)
+	return quotaOfPlan.compiled().MatchString(text) && !shortLimit.compiled().MatchString(text)
 }
 
 // minWait is the least wait that can be right beside a quota of a day or longer.
@@ -81,7 +81,7 @@ const minWait = time.Minute
 func (f *Fault) isUsedUp() bool {
 	switch f.Status {
 	case 0, http.StatusBadRequest, http.StatusForbidden:
-		if !usedUp().MatchString(f.words) {
+		if !usedUp.compiled().MatchString(f.words) {
 			return false
 		}
 	case http.StatusTooManyRequests:

@@ -17,7 +17,7 @@ type row struct {
 	source   string
 }
 
-// span is a range of HTTP statuses, 0 being an error within a reply. The zero span has all.
+// span is a range of HTTP statuses, 0 being an error within a reply. The zero span has all, and one without an end has one status.
 type span struct{ from, to int }
 
 // Spans of statuses.
@@ -28,9 +28,6 @@ var (
 	clientError = span{http.StatusBadRequest, 499}
 	serverError = span{500, 599}
 )
-
-// only returns a span of one status.
-func only(status int) span { return span{status, status} }
 
 // rows are the table, in order: the first row that matches decides. What one service means for certain comes first, what
 // the HTTP status says comes last, and the rule for unknown words between them. A test requires a case
@@ -68,8 +65,8 @@ var billingRows = []row{
 	{words: `location is not supported|not available in your (region|country)`, kind: providers.Billing, source: "Google: gemini-api-php/client#32; OpenRouter: standardagents/dmux#43"},
 	{words: `欠费|余额不足|余额已|недостаточно средств`, kind: providers.Billing, source: "Zhipu, in Chinese; in Russian"},
 	{when: (*Fault).isUsedUp, kind: providers.Billing, source: "a rule: see quota.go"},
-	{statuses: only(http.StatusPaymentRequired), kind: providers.Billing, source: "RFC 9110"},
-	{statuses: only(http.StatusUnavailableForLegalReasons), kind: providers.Billing, source: "RFC 7725"},
+	{statuses: span{from: http.StatusPaymentRequired}, kind: providers.Billing, source: "RFC 9110"},
+	{statuses: span{from: http.StatusUnavailableForLegalReasons}, kind: providers.Billing, source: "RFC 7725"},
 }
 
 // memoryRows are about servers with too little memory.
@@ -90,7 +87,7 @@ var filterRows = []row{
 		`(blocked|refused|rejected|denied|stopped)\b.{0,40}\bsafety\b|` +
 		`(prohibited|disallowed|harmful) (content|material|use)([.,;:!"\n]|$| (was|is|in|detected|found)\b)`, kind: providers.ContentFiltered, source: "OpenAI: invalid_prompt, openai/codex#43165"},
 	{statuses: notThrottle, when: (*Fault).namesPolicy, kind: providers.ContentFiltered, source: "OpenAI: cyber_policy"},
-	{statuses: only(statusGuardrail), kind: providers.ContentFiltered, source: "Portkey: https://portkey.ai/docs/product/guardrails"},
+	{statuses: span{from: statusGuardrail}, kind: providers.ContentFiltered, source: "Portkey: https://portkey.ai/docs/product/guardrails"},
 }
 
 // overflowRows are about prompts that are too long.
@@ -99,7 +96,7 @@ var overflowRows = []row{
 	{codes: "1261 336103 336007 string_above_max_length", kind: providers.ContextOverflow, source: "Zhipu: zeroclaw-labs/zeroclaw#4124; Baidu; OpenAI"},
 	{statuses: span{0, 428}, words: overflowWords, kind: providers.ContextOverflow, source: "OpenAI, Anthropic, xAI, LM Studio, Mistral, Bedrock"},
 	{statuses: serverError, words: overflowWords, kind: providers.ContextOverflow, source: "llama.cpp: ggml-org/llama.cpp#19774; Xinference: langchain-ai/deepagents#468"},
-	{statuses: only(http.StatusRequestEntityTooLarge), kind: providers.ContextOverflow, source: "RFC 9110"},
+	{statuses: span{from: http.StatusRequestEntityTooLarge}, kind: providers.ContextOverflow, source: "RFC 9110"},
 }
 
 // overflowWords are what known services say about a prompt that is too long.
@@ -128,16 +125,16 @@ const crashWords = `\b(model|engine|runner|worker|backend|server|instance|proces
 // refusalRows are about limits in a time and about keys.
 var refusalRows = []row{
 	{codes: "rate_limit_exceeded rate_limit_error ratelimitexceeded resource_exhausted usage_limit_reached", kind: providers.RateLimit, source: "OpenAI, Anthropic, Google"},
-	{statuses: only(http.StatusTooManyRequests), kind: providers.RateLimit, source: "RFC 6585"},
-	{statuses: only(420), kind: providers.RateLimit, source: "Enhance Your Calm"},
+	{statuses: span{from: http.StatusTooManyRequests}, kind: providers.RateLimit, source: "RFC 6585"},
+	{statuses: span{from: 420}, kind: providers.RateLimit, source: "Enhance Your Calm"},
 	{statuses: span{0, 499}, words: `rate.?limit (is |was |has been )?(exceeded|reached)|secondary rate limit|slow down|\d requests allowed|(tokens|requests) per (second|min|minute|hour|day|month)`, kind: providers.RateLimit, source: "GitHub: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api"},
-	{statuses: only(http.StatusForbidden), codes: "model_not_found", kind: providers.InvalidRequest, source: "OpenAI: a project without access to a model"},
-	{statuses: only(http.StatusForbidden), words: `\bmodel\b.{0,80}(not found|(does not|doesn't) exist)|no such model|(unknown|missing) model`, kind: providers.InvalidRequest, source: "in many words"},
+	{statuses: span{from: http.StatusForbidden}, codes: "model_not_found", kind: providers.InvalidRequest, source: "OpenAI: a project without access to a model"},
+	{statuses: span{from: http.StatusForbidden}, words: `\bmodel\b.{0,80}(not found|(does not|doesn't) exist)|no such model|(unknown|missing) model`, kind: providers.InvalidRequest, source: "in many words"},
 	{codes: "invalid_api_key authentication_error unauthenticated api_key_invalid", kind: providers.Authentication, source: "OpenAI, Anthropic, Google"},
 	{codes: "permission_error permission_denied api_key_service_blocked service_disabled", kind: providers.Authentication, source: "Anthropic, Google"},
 	{statuses: span{http.StatusUnauthorized, http.StatusUnauthorized}, kind: providers.Authentication, source: "RFC 9110"},
-	{statuses: only(http.StatusForbidden), kind: providers.Authentication, source: "RFC 9110"},
-	{statuses: only(http.StatusBadRequest), words: keyWords, kind: providers.Authentication, source: "Google"},
+	{statuses: span{from: http.StatusForbidden}, kind: providers.Authentication, source: "RFC 9110"},
+	{statuses: span{from: http.StatusBadRequest}, words: keyWords, kind: providers.Authentication, source: "Google"},
 }
 
 const keyWords = `api.?key|unauthori[sz]ed|unauthenticated|authentication|(access|auth|bearer|session) token|(access|secret) key`
@@ -147,7 +144,7 @@ var unknownRows = []row{
 	{statuses: inReply, when: (*Fault).seemsTooLong, source: "a rule"},
 	{statuses: span{http.StatusBadRequest, http.StatusBadRequest}, when: (*Fault).seemsTooLong, source: "a rule"},
 	{statuses: span{http.StatusNotAcceptable, 499}, when: (*Fault).seemsTooLong, source: "a rule"},
-	{statuses: only(http.StatusInternalServerError), when: (*Fault).seemsTooLong, source: "a rule"},
+	{statuses: span{from: http.StatusInternalServerError}, when: (*Fault).seemsTooLong, source: "a rule"},
 }
 
 // generalRows are codes that say little more than a status.
@@ -163,13 +160,13 @@ const statusGuardrail = 446
 
 // statusRows say what the HTTP statuses mean.
 var statusRows = []row{
-	{statuses: only(http.StatusRequestTimeout), kind: providers.Timeout, source: "RFC 9110"},
-	{statuses: only(http.StatusGatewayTimeout), kind: providers.Timeout, source: "RFC 9110"},
+	{statuses: span{from: http.StatusRequestTimeout}, kind: providers.Timeout, source: "RFC 9110"},
+	{statuses: span{from: http.StatusGatewayTimeout}, kind: providers.Timeout, source: "RFC 9110"},
 	{statuses: span{300, 399}, kind: providers.InvalidRequest, source: "a redirect is not followed"},
 	{statuses: span{http.StatusBadRequest, http.StatusNotAcceptable}, kind: providers.InvalidRequest, source: "RFC 9110"},
 	{statuses: span{http.StatusGone, http.StatusLengthRequired}, kind: providers.InvalidRequest, source: "RFC 9110"},
 	{statuses: span{http.StatusRequestURITooLong, http.StatusUnsupportedMediaType}, kind: providers.InvalidRequest, source: "RFC 9110"},
-	{statuses: only(http.StatusUnprocessableEntity), kind: providers.InvalidRequest, source: "RFC 9110"},
+	{statuses: span{from: http.StatusUnprocessableEntity}, kind: providers.InvalidRequest, source: "RFC 9110"},
 	{statuses: clientError, kind: providers.ServerError, source: "424 of Bedrock: can1357/oh-my-pi#12449; 499 of Google: google-gemini/gemini-cli#20309; 498 of Groq"},
 	{statuses: serverError, kind: providers.ServerError, source: "RFC 9110"},
 }

@@ -8,7 +8,6 @@ import (
 	"html"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -72,7 +71,7 @@ const minSecretLength = 8
 func encodings(secret string) []string {
 	all := []string{secret, html.EscapeString(secret)}
 	for _, form := range []string{url.QueryEscape(secret), url.PathEscape(secret)} {
-		all = append(all, form, escapePattern.ReplaceAllStringFunc(form, strings.ToLower))
+		all = append(all, form, escapePattern.compiled().ReplaceAllStringFunc(form, strings.ToLower))
 	}
 	quoted := []string{secret}
 	for range 2 {
@@ -89,7 +88,7 @@ func encodings(secret string) []string {
 	return all
 }
 
-var escapePattern = regexp.MustCompile(`%[0-9A-F]{2}`)
+var escapePattern = pattern{text: `%[0-9A-F]{2}`}
 
 // quoteJSON returns a text as it stands in a JSON string, without the quotes.
 func quoteJSON(text string, escapeHTML bool) string {
@@ -101,12 +100,12 @@ func quoteJSON(text string, escapeHTML bool) string {
 }
 
 // secretPattern matches text that looks like a key.
-var secretPattern = regexp.MustCompile(`\b(?:sk|gsk|xai|pplx|hf|csk|fw|tgp|nvapi|r8|ghp|gho|ghu|github_pat|glpat|hvs|xox[abp])[-_][\w*.-]{8,}|\bAIza[\w-]{8,}|\bya29\.[\w.-]{8,}|` +
+var secretPattern = pattern{text: `\b(?:sk|gsk|xai|pplx|hf|csk|fw|tgp|nvapi|r8|ghp|gho|ghu|github_pat|glpat|hvs|xox[abp])[-_][\w*.-]{8,}|\bAIza[\w-]{8,}|\bya29\.[\w.-]{8,}|` +
 	`\bA(?:KIA|SIA)[A-Z0-9]{12,}|\beyJ[\w-]{6,}\.[\w-]{6,}[\w.-]*|` +
-	`((?i:bearer +|[?&]key=|api[ _-]?key[^:=\n]{0,20}[:=] *))[^\s"'&]*[\d*][^\s"'&]*`)
+	`((?i:bearer +|[?&]key=|api[ _-]?key[^:=\n]{0,20}[:=] *))[^\s"'&]*[\d*][^\s"'&]*`}
 
 // randomPattern matches words that may be keys of a form that nobody knows. It also matches some names of requests.
-var randomPattern = regexp.MustCompile(`\b[A-Za-z0-9_]{32,}\b`)
+var randomPattern = pattern{text: `\b[A-Za-z0-9_]{32,}\b`}
 
 // minRandom is how many letters and how many digits a word needs to look random.
 const minRandom = 4
@@ -122,9 +121,9 @@ func redactText(text string, sent []string) string {
 			text = strings.ReplaceAll(text, form, "[key]")
 		}
 	}
-	text = secretPattern.ReplaceAllString(text, "${1}[key]")
+	text = secretPattern.compiled().ReplaceAllString(text, "${1}[key]")
 	if sent == nil {
-		text = randomPattern.ReplaceAllStringFunc(text, func(word string) string {
+		text = randomPattern.compiled().ReplaceAllStringFunc(text, func(word string) string {
 			digits := len(word) - len(strings.Map(dropDigits, word))
 			if digits < minRandom || len(word)-digits < minRandom {
 				return word

@@ -6,7 +6,7 @@ import "strings"
 // of user and assistant must alternate; the providers' prompts do so, apart from the system prompt.
 // Sources: vllm-project/vllm#2964, huggingface/chat-ui#1386, sgl-project/sglang#892, abetlen/llama-cpp-python#1580,
 // lmstudio-ai/lmstudio-bug-tracker#1054, nomic-ai/gpt4all#3291
-var systemRefusals = compiled(`(?i)` + strings.Join([]string{
+var systemRefusals = pattern{text: `(?i)` + strings.Join([]string{
 	systemThing + `.{0,20}\b(?:(?:is|are|was|were|be|can) ?)?(?:not|n't|un)(?: be)?[ -]?` + acceptedWords,
 	`(?:not|n't|un)[ -]?` + acceptedWords + `\b.{0,50}?` + systemThing,
 	`(?:unknown|invalid|unexpected|unsupported|bad|illegal|disallowed|wrong)\b.{0,20}\brole\b\W{0,4}(?:is |of |was )?\W{0,2}system\b`,
@@ -17,7 +17,7 @@ var systemRefusals = compiled(`(?i)` + strings.Join([]string{
 	`(?:must|should|has to|needs to) (?:start|begin) with (?:an? )?(?:message (?:from|of) (?:the )?)?\W?user`,
 	`(?:system|developer)[ _]instructions? (?:is|are) not`,
 	`不支持.{0,10}(?:system|系统)|(?:system|系统).{0,3}(?:角色|消息|提示).{0,10}不(?:支持|允许)`,
-}, "|"))
+}, "|")}
 
 // acceptedWords say that something is accepted. systemThing is what they are about.
 const (
@@ -26,14 +26,14 @@ const (
 )
 
 // acceptedRoles matches a list of the roles that a service accepts.
-var acceptedRoles = compiled(`(?i)\brole.{0,80}?\b(?:be|of|expected|allowed|are)\b[^a-z]{0,6}(?:one of[^a-z]{0,6})?(?:literal)?[^a-z]{0,4}user\W.{0,40}`)
+var acceptedRoles = pattern{text: `(?i)\brole.{0,80}?\b(?:be|of|expected|allowed|are)\b[^a-z]{0,6}(?:one of[^a-z]{0,6})?(?:literal)?[^a-z]{0,4}user\W.{0,40}`}
 
 // RefusesSystem reports whether the words of a service say that it accepts no message with the role system.
 func RefusesSystem(words string) bool {
-	if systemRefusals().MatchString(words) {
+	if systemRefusals.compiled().MatchString(words) {
 		return true
 	}
-	roles := strings.ToLower(acceptedRoles().FindString(words))
+	roles := strings.ToLower(acceptedRoles.compiled().FindString(words))
 	return strings.Contains(roles, assistantRole) && !strings.Contains(roles, "system")
 }
 

@@ -1,14 +1,13 @@
 package fault
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
 
 // tooLarge reports whether one request exceeds a limit on tokens per minute. Waiting does not help then.
 func (f *Fault) tooLarge() bool {
-	m := limitPattern.FindStringSubmatch(f.words)
+	m := limitPattern.compiled().FindStringSubmatch(f.words)
 	if m == nil {
 		return false
 	}
@@ -16,7 +15,7 @@ func (f *Fault) tooLarge() bool {
 	return limit > 0 && requested > limit
 }
 
-var limitPattern = regexp.MustCompile(`Limit:? ([\d,]+),(?: Used:? [\d,]+,)? Requested:? ([\d,]+)`)
+var limitPattern = pattern{text: `Limit:? ([\d,]+),(?: Used:? [\d,]+,)? Requested:? ([\d,]+)`}
 
 // number returns a number that may have separators.
 func number(text string) int {
@@ -33,16 +32,16 @@ const largeRequest = 4_000
 // about the size of the request and the other is less. A language that the rule does not know counts too. A wrong guess costs
 // one retry with a shorter prompt.
 func (f *Fault) seemsTooLong() bool {
-	if f.Sent < largeRequest || elsewhere().MatchString(f.words) {
+	if f.Sent < largeRequest || elsewhere.compiled().MatchString(f.words) {
 		return false
 	}
-	if aboutPrompt().MatchString(noise().ReplaceAllString(f.words, "")) {
+	if aboutPrompt.compiled().MatchString(noise.compiled().ReplaceAllString(f.words, "")) {
 		return true
 	}
-	if aboutSetting().MatchString(f.words) {
+	if aboutSetting.compiled().MatchString(f.words) {
 		return false
 	}
-	return tooLong().MatchString(f.words) || aboutLength().MatchString(f.words) || foreign().MatchString(f.words) || f.exceedsNumber()
+	return tooLong.compiled().MatchString(f.words) || aboutLength.compiled().MatchString(f.words) || foreign.compiled().MatchString(f.words) || f.exceedsNumber()
 }
 
 // Words of length and of limit.
@@ -57,18 +56,18 @@ const (
 
 // Patterns of the rule.
 var (
-	aboutPrompt = near(promptWords, limitWords)
-	aboutLength = near(lengthWords, limitWords)
-	tooLong     = compiled(`(?i)too[ _-]?(long|large|big)|demasiado (larg|grand)|trop (long|grand)|zu (lang|groß)|te lang|troppo lung|muito long|terlalu panjang`)
+	aboutPrompt = pattern{text: promptWords, near: limitWords}
+	aboutLength = pattern{text: lengthWords, near: limitWords}
+	tooLong     = pattern{text: `(?i)too[ _-]?(long|large|big)|demasiado (larg|grand)|trop (long|grand)|zu (lang|groß)|te lang|troppo lung|muito long|terlalu panjang`}
 	// aboutSetting matches words about a limit of something other than the prompt.
-	aboutSetting = compiled(`(?i)max_?(new_|completion_|output_)?tokens|(output|completion) tokens|temperature|top_p|stop (sequence|text)|schema|nesting|\btools?\b|function|header|\bname\b|\buser\b|metadata|image (size|width|height)|\bfile`)
+	aboutSetting = pattern{text: `(?i)max_?(new_|completion_|output_)?tokens|(output|completion) tokens|temperature|top_p|stop (sequence|text)|schema|nesting|\btools?\b|function|header|\bname\b|\buser\b|metadata|image (size|width|height)|\bfile`}
 	// noise matches words that are not about the prompt, although they sound like it.
-	noise = compiled("(?i)max_?(new_|completion_|output_)?tokens|(input|prompt) validation|invalid (input|prompt)|limited access|access .{0,30}limited")
+	noise = pattern{text: "(?i)max_?(new_|completion_|output_)?tokens|(input|prompt) validation|invalid (input|prompt)|limited access|access .{0,30}limited"}
 	// elsewhere matches words about a limit of something that a shorter prompt does not change.
-	elsewhere = compiled(`(?i)per (second|minute|hour|day|month)|\brate\b|requests? (limit|count|quota)|concurren|queue|retries|time ?out|time limit|expired?|access token|\bauth|too many images|stop sequences|nesting depth|temperature`)
+	elsewhere = pattern{text: `(?i)per (second|minute|hour|day|month)|\brate\b|requests? (limit|count|quota)|concurren|queue|retries|time ?out|time limit|expired?|access token|\bauth|too many images|stop sequences|nesting depth|temperature`}
 	// foreign matches a letter that English does not have.
-	foreign    = compiled(`[^\P{L}\x00-\x7F]`)
-	numberWord = regexp.MustCompile(`\d+(?:[,_]\d{3})*`)
+	foreign    = pattern{text: `[^\P{L}\x00-\x7F]`}
+	numberWord = pattern{text: `\d+(?:[,_]\d{3})*`}
 )
 
 // exceedsNumber reports whether the words have a number that is about the size of the request, in tokens or in bytes, and
@@ -76,7 +75,7 @@ var (
 func (f *Fault) exceedsNumber() bool {
 	const leastLimit = 500
 	var size, least int
-	for _, word := range numberWord.FindAllString(f.words, -1) {
+	for _, word := range numberWord.compiled().FindAllString(f.words, -1) {
 		n := number(word)
 		if n >= f.Sent/10 && n <= f.Sent+f.Sent/3 {
 			size = max(size, n)

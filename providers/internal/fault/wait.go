@@ -3,7 +3,6 @@ package fault
 import (
 	"cmp"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -11,14 +10,14 @@ import (
 
 // Patterns for the delays that services ask for: after a word, in a field, in Chinese, and until a time.
 var (
-	waitWord = regexp.MustCompile(`(?i)\b(?:wait|again|retry|retrying|resets?|available|refreshe?s?)[ :]+(?:(?:in|for|after|again|about|approximately|at least|another) +){0,3}\d`)
-	waitPart = regexp.MustCompile(`^(?i)[ ,]*(?:and +)?(\d+(?:\.\d+)?) ?([a-z]+)`)
+	waitWord = pattern{text: `(?i)\b(?:wait|again|retry|retrying|resets?|available|refreshe?s?)[ :]+(?:(?:in|for|after|again|about|approximately|at least|another) +){0,3}\d`}
+	waitPart = pattern{text: `^(?i)[ ,]*(?:and +)?(\d+(?:\.\d+)?) ?([a-z]+)`}
 	// Source of retryDelay: https://cloud.google.com/apis/design/errors#retry_info
-	waitField   = regexp.MustCompile(`(?i)"(?:retry_?delay|retry_?after(?:_seconds)?|resets?_in_seconds|estimated_time)": ?"?(\d+(?:\.\d+)?)s?"?[ ,}\n]`)
-	waitChinese = regexp.MustCompile(`(\d+) ?(毫秒|秒|分钟|分|小时|天)(?:钟)?(?:之|以)?后`)
-	waitUntil   = regexp.MustCompile(`(?i)\b(?:resets?|until|after|again)\D{0,20}(\d{4}-\d\d-\d\d)[T ]([\d:.]+) ?(Z|UTC|GMT|[+-]\d\d:?\d\d)`)
+	waitField   = pattern{text: `(?i)"(?:retry_?delay|retry_?after(?:_seconds)?|resets?_in_seconds|estimated_time)": ?"?(\d+(?:\.\d+)?)s?"?[ ,}\n]`}
+	waitChinese = pattern{text: `(\d+) ?(毫秒|秒|分钟|分|小时|天)(?:钟)?(?:之|以)?后`}
+	waitUntil   = pattern{text: `(?i)\b(?:resets?|until|after|again)\D{0,20}(\d{4}-\d\d-\d\d)[T ]([\d:.]+) ?(Z|UTC|GMT|[+-]\d\d:?\d\d)`}
 	// OpenRouter quotes the headers of the service that it called.
-	waitQuoted = regexp.MustCompile(`(?i)"x-ratelimit-reset[a-z-]*": ?"?([\w.:+-]+)"?`)
+	waitQuoted = pattern{text: `(?i)"x-ratelimit-reset[a-z-]*": ?"?([\w.:+-]+)"?`}
 )
 
 // units maps the units of delays to durations.
@@ -32,18 +31,18 @@ var units = map[string]time.Duration{
 
 // RetryAfter returns the retry delay in a text or in the JSON of an error, or 0 if there is none.
 func RetryAfter(text string, now time.Time) time.Duration {
-	if at := waitWord.FindStringIndex(text); at != nil {
+	if at := waitWord.compiled().FindStringIndex(text); at != nil {
 		if d := spokenDelay(text[at[1]-1:]); d > 0 {
 			return d
 		}
 	}
-	if m := waitField.FindStringSubmatch(text); m != nil {
+	if m := waitField.compiled().FindStringSubmatch(text); m != nil {
 		return delay(m[1], time.Second)
 	}
-	if m := waitChinese.FindStringSubmatch(text); m != nil {
+	if m := waitChinese.compiled().FindStringSubmatch(text); m != nil {
 		return delay(m[1], units[m[2]])
 	}
-	if m := waitUntil.FindStringSubmatch(text); m != nil {
+	if m := waitUntil.compiled().FindStringSubmatch(text); m != nil {
 		zone := strings.NewReplacer("UTC", "Z", "GMT", "Z", "utc", "Z", "gmt", "Z", "z", "Z").Replace(m[3])
 		if !strings.Contains(zone, ":") && zone != "Z" {
 			zone = zone[:3] + ":" + zone[3:]
@@ -56,7 +55,7 @@ func RetryAfter(text string, now time.Time) time.Duration {
 // spokenDelay returns the delay at the beginning of a text, such as "8 hours 24 minutes" or "1m26.4s".
 func spokenDelay(text string) (sum time.Duration) {
 	for {
-		m := waitPart.FindStringSubmatch(text)
+		m := waitPart.compiled().FindStringSubmatch(text)
 		if m == nil {
 			return sum
 		}
