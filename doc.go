@@ -85,8 +85,8 @@
 //     computes what its limits still allow, and what a debate costs before it begins. Package internal/budget does the arithmetic,
 //     package internal/agenda says which steps the protocol asks for, with all that changes its phases, and package
 //     internal/step/prompting builds the prompts.
-//   - Decisions: transition.go adds one event to the record, and decides which events follow from it and from a failed step. It
-//     also checks what a stored entry may contain. act.go makes the change that an act leads to: of a person, a model or an engine.
+//   - Decisions: transition.go adds one event to the record, and decides which events follow from an act: of a person, a model or
+//     an engine. It also checks what a stored entry may contain.
 //   - Engine: options.go holds what an engine is given and what it knows by name, and tells the log and an observer what the
 //     engine does.
 //   - Journal: journal.go reads entries, and commits the events of a transaction.
