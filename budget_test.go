@@ -43,7 +43,8 @@ func (f maximalModel) Generate(_ context.Context, r providers.Request) (provider
 	}
 	usage.Written = usage.Input
 	if f.twice {
-		if *f.last = !*f.last; *f.last {
+		*f.last = !*f.last
+		if *f.last {
 			return providers.Response{Usage: usage}, nil
 		}
 	}
@@ -374,7 +375,9 @@ func TestACrashDoesNotChangeWhatABudgetDecides(t *testing.T) {
 func endingWithCrashes(t *testing.T, limits debate.Limits, mode panel.Mode, every int) (text string) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := configOfSize(2, 1)
-		cfg.Protocol, cfg.Limits, cfg.Prices = panel.Protocol{Mode: mode}, limits, price.Prices{"x": {Input: 1, Output: 1}}
+		cfg.Protocol = panel.Protocol{Mode: mode}
+		cfg.Limits = limits
+		cfg.Prices = price.Prices{"x": {Input: 1, Output: 1}}
 		model := maximalModel{names: participantNames(cfg)}
 		opts := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{
 			"m": debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
@@ -430,7 +433,9 @@ func TestACallIsPricedAsWhatAnswered(t *testing.T) {
 		for _, failing := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " ", failing), func(t *testing.T) {
 				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
-					c.Prices, c.Participants[0].Model, c.OnOverflow = prices, tt.asked, debate.Degrade
+					c.Prices = prices
+					c.Participants[0].Model = tt.asked
+					c.OnOverflow = debate.Degrade
 					c.Participants = append(c.Participants, debate.Participant{Name: "C", Provider: "c"})
 					c.Participants[0].Provider, c.Participants[2].Provider = "c", "m"
 					o.Providers["j"] = scriptedJudgeOfAll(t, 1)
@@ -640,10 +645,16 @@ func TestWhatFailedAttemptsUsedIsCountedHoweverTheirStepEnds(t *testing.T) {
 				var mu sync.Mutex
 				calls := map[string]int{}
 				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
-					c.Protocol, c.Participants, c.Judges, c.Limits.MaxRounds = panel.Protocol{Mode: panel.Simultaneous}, nil, nil, 3
+					c.Protocol = panel.Protocol{Mode: panel.Simultaneous}
+					c.Participants = nil
+					c.Judges = nil
+					c.Limits.MaxRounds = 3
 					for _, name := range []string{"A", "B", "C", "D", "J", "K"} {
-						p, well, bad := debate.Participant{Name: name, Provider: name}, talkingModel(), providers.Provider(nil)
-						if c.Participants = append(c.Participants, p); name >= "J" {
+						p := debate.Participant{Name: name, Provider: name}
+						well := talkingModel()
+						bad := providers.Provider(nil)
+						c.Participants = append(c.Participants, p)
+						if name >= "J" {
 							c.Participants, well = c.Participants[:4], scriptedJudgeOfAll(t, 2)
 							c.Judges = append(c.Judges, p)
 						}

@@ -94,12 +94,20 @@ func TestValidationSaysEverythingAtOnce(t *testing.T) {
 			c.Limits = debate.Limits{MinRounds: 4, MaxRounds: 2, RunningTime: -1, OutputTokens: -1}
 		}, []string{"limits.output_tokens", "limits.running_time", "limits.min_rounds"}},
 		{"temperature and window", func(c *debate.Config) {
-			c.Participants[0].Temperature, c.Participants[1].Window, c.Judges[0].MaxTokens = &hot, 100, -1
+			c.Participants[0].Temperature = &hot
+			c.Participants[1].Window = 100
+			c.Judges[0].MaxTokens = -1
 		}, []string{"participants[0].temperature", "participants[1].window", "judges[0].max_tokens"}},
 		{"sampling and reasoning", func(c *debate.Config) {
-			c.Participants[0].TopP, c.Participants[0].Stop, c.Participants[0].Reasoning = 1.5, []string{"a", ""}, "much"
-			c.Participants[1].TopP, c.Participants[1].Stop, c.Participants[1].Reasoning = math.NaN(), make([]string, 17), "0"
-			c.Judges[0].TopP, c.Judges[0].Reasoning, c.Judges[0].MaxTokens = -1, "2000", 2000
+			c.Participants[0].TopP = 1.5
+			c.Participants[0].Stop = []string{"a", ""}
+			c.Participants[0].Reasoning = "much"
+			c.Participants[1].TopP = math.NaN()
+			c.Participants[1].Stop = make([]string, 17)
+			c.Participants[1].Reasoning = "0"
+			c.Judges[0].TopP = -1
+			c.Judges[0].Reasoning = "2000"
+			c.Judges[0].MaxTokens = 2000
 			c.Substitutes = []debate.Participant{{Provider: "j", Reasoning: "3000", MaxTokens: 3000}, {Provider: "j", Reasoning: "3000"}}
 		}, []string{
 			"participants[0].top_p", "participants[0].stop", "participants[0].reasoning", "participants[1].top_p", "participants[1].stop",
@@ -107,7 +115,9 @@ func TestValidationSaysEverythingAtOnce(t *testing.T) {
 		}},
 		{"unknown policy", func(c *debate.Config) { c.OnFailure = "panic" }, []string{"on_failure"}},
 		{"several at once", func(c *debate.Config) {
-			c.Topic, c.Judges, c.Participants = "", nil, nil
+			c.Topic = ""
+			c.Judges = nil
+			c.Participants = nil
 		}, []string{"topic", "participants", "judges"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -523,7 +533,9 @@ func (phased) End(*protocol.Record) transcript.Ending { return transcript.Ending
 func (phased) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 
 func TestAProtocolWithImpossiblePhasesIsRefused(t *testing.T) {
-	a, b, about := debatetest.Step("A", "", nil), debatetest.Step("B", "", nil), debatetest.Step("A", "B", nil)
+	a := debatetest.Step("A", "", nil)
+	b := debatetest.Step("B", "", nil)
+	about := debatetest.Step("A", "B", nil)
 	for name, tt := range map[string]struct {
 		phases phased
 		want   string // empty if it is accepted
@@ -593,7 +605,10 @@ func TestAnEditReportsEverythingAndSaysWhatItIsAbout(t *testing.T) {
 	require.Error(t, err)
 	require.NoError(t, d.Retry(t.Context()))
 	c := debatetest.PairConfig(nil)
-	c.Topic, c.Participants[0].Name, c.Limits.Tokens, c.OnFailure = "Ban bikes?", "Z", -1, "panic"
+	c.Topic = "Ban bikes?"
+	c.Participants[0].Name = "Z"
+	c.Limits.Tokens = -1
+	c.OnFailure = "panic"
 	err = d.Edit(t.Context(), c)
 	require.ElementsMatch(t, []string{"topic", "participants", "limits.tokens", "on_failure"}, problemFields(t, err))
 	require.ErrorContains(t, err, "edit debate d: check configuration: ")
@@ -756,7 +771,9 @@ func filledConfig(t *testing.T, p protocol.Protocol) debate.Config {
 		&c.Retriever,
 		&c.Embedder,
 	} {
-		actor.Temperature, actor.Seed, actor.Stop = &warm, &seed, []string{"END"}
+		actor.Temperature = &warm
+		actor.Seed = &seed
+		actor.Stop = []string{"END"}
 	}
 	if _, ok := p.(panel.Protocol); ok {
 		senior := c.Judges[0]
@@ -933,7 +950,9 @@ func TestKinshipIsOfTheModelThatAnswers(t *testing.T) {
 	p := &debatetest.DigestModel{Names: []string{"A", "B"}}
 	t.Run("the only provider, named once", func(t *testing.T) {
 		c := debatetest.PairConfig(nil)
-		c.Participants[0].Provider, c.Participants[1].Provider, c.Judges[0].Provider = "", "", "m"
+		c.Participants[0].Provider = ""
+		c.Participants[1].Provider = ""
+		c.Judges[0].Provider = "m"
 		d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": p}})
 		require.NotEmpty(t, debatetest.Result(t, d).Warnings)
 	})
@@ -1031,7 +1050,9 @@ func TestRetriesThatMeanNothingAreRefused(t *testing.T) {
 // The prompts have the positions that the sides stand for.
 func TestProConDerivesPositions(t *testing.T) {
 	c := debatetest.PairConfig(procon.Protocol{})
-	c.Participants[0].Side, c.Participants[1].Side, c.Limits.MaxRounds = "pro", "con", 1
+	c.Participants[0].Side = "pro"
+	c.Participants[1].Side = "con"
+	c.Limits.MaxRounds = 1
 	c.Participants = append([]debate.Participant{{Name: "C", Side: "con", Provider: "m", Disabled: true}}, c.Participants...)
 	p := talkingModel()
 	d := debatetest.New(t, c, debate.Options{Providers: providersOf(p, talkingModel())})
@@ -1154,7 +1175,9 @@ func TestAProtocolsDefaults(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := tt.config
-			c.ID, c.Topic, c.Protocol = "d", "Cats?", unjudgedDefaults{}
+			c.ID = "d"
+			c.Topic = "Cats?"
+			c.Protocol = unjudgedDefaults{}
 			c.Participants = []debate.Participant{{Name: "A"}, {Name: "B"}, {Name: "C", Temperature: &heat}}
 			e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": talkingModel()}})
 			d := debatetest.Create(t, e, c)
@@ -1213,7 +1236,9 @@ func TestALimitOfCostKnowsTheDefaultModel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := debatetest.ShortPanel(1)
-			c.Topic, c.Prices, c.Limits.Cost = "Ban cars?", prices, 10
+			c.Topic = "Ban cars?"
+			c.Prices = prices
+			c.Limits.Cost = 10
 			if tt.edit != nil {
 				tt.edit(&c)
 			}

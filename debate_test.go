@@ -321,7 +321,9 @@ func TestEditAfterTheFirstTurn(t *testing.T) {
 	failByJudgeKey(t, d)
 	require.NoError(t, d.Retry(t.Context()))
 	bad := debatetest.PairConfig(panel.Protocol{Mode: panel.Simultaneous})
-	bad.Topic, bad.Background, bad.Participants[0].Persona = "Else?", "Something", "A Dane"
+	bad.Topic = "Else?"
+	bad.Background = "Something"
+	bad.Participants[0].Persona = "A Dane"
 	var problems *debate.Problems
 	require.ErrorAs(t, d.Edit(t.Context(), bad), &problems)
 	require.Len(t, problems.List, 4)
@@ -330,7 +332,9 @@ func TestEditAfterTheFirstTurn(t *testing.T) {
 		require.Contains(t, problems.List[i].Reason, "reset")
 	}
 	good := debatetest.PairConfig(nil)
-	good.Participants[0].Model, good.Judges[0].Name, good.Limits.MaxRounds = "other", "K", 7
+	good.Participants[0].Model = "other"
+	good.Judges[0].Name = "K"
+	good.Limits.MaxRounds = 7
 	require.NoError(t, d.Edit(t.Context(), good))
 	debatetest.Finish(t, d)
 	require.Equal(t, "1/1/assess/K/", debatetest.TurnKeys(debatetest.Result(t, d))[2])
@@ -712,7 +716,9 @@ func TestCancelCutsTheCheckOfAProvider(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := providerWithBlockingCheck{talkingModel(), make(chan struct{})}
 				d := newPanelDebate(t, 1, func(_ *debate.Config, o *debate.Options) { o.Providers["m"] = c })
-				other, began, done := handle(t, d), time.Now(), make(chan error)
+				other := handle(t, d)
+				began := time.Now()
+				done := make(chan error)
 				go func() {
 					_, err := countEvents(d.Run(t.Context()))
 					done <- err
@@ -1089,7 +1095,9 @@ func TestStartOfAReadyDebatePlansAStep(t *testing.T) {
 // A debate without judges is never in judging. A transition has the round, and an ending only if it decides the outcome.
 func TestTransitionsSayWhatTheyChange(t *testing.T) {
 	d := newPanelDebate(t, 2, func(c *debate.Config, _ *debate.Options) {
-		c.Protocol, c.Judges, c.Limits.MaxRounds = unjudgedPanel{}, nil, 2
+		c.Protocol = unjudgedPanel{}
+		c.Judges = nil
+		c.Limits.MaxRounds = 2
 	})
 	events := debatetest.Finish(t, d)
 	endings, round := 0, 0
@@ -1288,7 +1296,9 @@ func TestTheDriversOwnCancelNeedsNoNotification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := slowModel()
 		d := newPanelDebate(t, 5, func(c *debate.Config, o *debate.Options) {
-			c.Limits.RoundDelay, o.Store, o.Providers["m"] = time.Minute, silentStore{store.Memory()}, m
+			c.Limits.RoundDelay = time.Minute
+			o.Store = silentStore{store.Memory()}
+			o.Providers["m"] = m
 		})
 		for ev, err := range d.Run(t.Context()) {
 			require.NoError(t, err)
@@ -1315,7 +1325,9 @@ func TestAConflictCancelsTheOtherCalls(t *testing.T) {
 			return providers.Response{}, providers.ContextError(ctx, providers.Response{})
 		})
 		d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
-			c.Protocol, o.Store, o.Providers["m"] = panel.Protocol{Mode: panel.Simultaneous}, struct{ store.Store }{memory}, m
+			c.Protocol = panel.Protocol{Mode: panel.Simultaneous}
+			o.Store = struct{ store.Store }{memory}
+			o.Providers["m"] = m
 		})
 		elsewhere := debatetest.Engine(t, debate.Options{Store: memory})
 		other := debatetest.Open(t, elsewhere, d.ID())

@@ -479,10 +479,12 @@ func openAndRun(t *testing.T, s store.Store) error {
 	if err != nil {
 		return err
 	}
-	if _, err = d.Status(t.Context()); err != nil {
+	_, err = d.Status(t.Context())
+	if err != nil {
 		return err
 	}
-	if _, err = d.Result(t.Context()); err != nil {
+	_, err = d.Result(t.Context())
+	if err != nil {
 		return err
 	}
 	_, err = debatetest.Run(t, d)
@@ -962,7 +964,9 @@ func TestRunEndsWithErrClosed(t *testing.T) {
 func TestAParticipantMakesOneCallAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
-		running, most, all := map[string]int{}, map[string]int{}, 0
+		running := map[string]int{}
+		most := map[string]int{}
+		all := 0
 		total := 0
 		say := func(name string) providers.Provider {
 			return debatetest.ProviderFunc(func(ctx context.Context, _ providers.Request) (providers.Response, error) {
@@ -1205,7 +1209,9 @@ func TestNothingIsCalledThatIsEndedOrPausedBeforeItsCall(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						m := slowModel()
 						d := newPanelDebate(t, 5, func(c *debate.Config, o *debate.Options) {
-							c.Protocol, c.Limits.RoundDelay, o.Providers["m"] = panel.Protocol{Mode: mode}, time.Minute, m
+							c.Protocol = panel.Protocol{Mode: mode}
+							c.Limits.RoundDelay = time.Minute
+							o.Providers["m"] = m
 						})
 						var acted time.Time
 						for ev, err := range d.Run(t.Context()) {
@@ -1482,7 +1488,9 @@ func TestADebateThatWaitsForAPersonGivesUpItsPlace(t *testing.T) {
 		var list []*debate.Debate
 		for i := range 10 {
 			cfg := debatetest.PairConfig(nil)
-			cfg.ID, cfg.Topic, cfg.Limits.MaxRounds = fmt.Sprint("d", i), fmt.Sprintf("Question %d?", i), 1
+			cfg.ID = fmt.Sprint("d", i)
+			cfg.Topic = fmt.Sprintf("Question %d?", i)
+			cfg.Limits.MaxRounds = 1
 			if i < 4 {
 				cfg.Participants[1] = debate.Participant{Name: "B", Human: true}
 			}

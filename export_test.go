@@ -78,7 +78,9 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 		fill(&r.Turns[i])
 		r.Turns[i].Round = 0
 	}
-	r.Turns[0].Actor, r.Turns[1].Kind, r.Turns[2].Kind = "A", transcript.Assessment, transcript.Conclusion
+	r.Turns[0].Actor = "A"
+	r.Turns[1].Kind = transcript.Assessment
+	r.Turns[2].Kind = transcript.Conclusion
 	r.Turns[0].Attempts[0].ErrorKind = string(providers.Network)
 	verdicts := []transcript.Verdict{transcript.Verified, transcript.Altered, transcript.NotChecked}
 	for i := range r.Turns {

@@ -42,7 +42,9 @@ import (
 func TestFailuresSayWhoFailedWhereAndWhy(t *testing.T) {
 	f := debate.Failure{Key: transcript.Key{Run: 1, Round: 2, Phase: "respond", Actor: "Ada"}, Message: "network: reset"}
 	require.EqualError(t, &f, "run step respond of Ada in round 2: network: reset")
-	f.Provider, f.Model, f.Attempts = "openai", "gpt-9", 4
+	f.Provider = "openai"
+	f.Model = "gpt-9"
+	f.Attempts = 4
 	require.EqualError(t, &f, "run step respond of Ada in round 2: call provider openai, model gpt-9 (4 attempts): network: reset")
 	require.NoError(t, errors.Unwrap(&f), "read from the store it has no cause")
 }

@@ -310,7 +310,9 @@ func TestNobodySpeaksForAnother(t *testing.T) {
 		Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: "Minutes."} },
 	}
 	c := debatetest.PairConfig(panel.Protocol{})
-	c.Limits.MaxRounds, c.History, c.Summarizer.Provider = 6, window.Policy{Manager: window.Summarize}, "s"
+	c.Limits.MaxRounds = 6
+	c.History = window.Policy{Manager: window.Summarize}
+	c.Summarizer.Provider = "s"
 	for i := range c.Participants {
 		c.Participants[i].Window, c.Participants[i].MaxTokens = 4_000, 400
 	}
@@ -320,7 +322,9 @@ func TestNobodySpeaksForAnother(t *testing.T) {
 	read := func(p *scripted.Provider) (nonce string) { // returns the nonce of the readers
 		require.NotEmpty(t, p.Calls())
 		for _, r := range p.Calls() {
-			own, joined, statements := delimiter.FindStringSubmatch(r.Messages[0].Text), "", 0
+			own := delimiter.FindStringSubmatch(r.Messages[0].Text)
+			joined := ""
+			statements := 0
 			require.NotNil(t, own)
 			require.Contains(t, []string{"", own[1]}, nonce, "each reader has one nonce")
 			nonce = own[1]
@@ -877,7 +881,9 @@ func TestAPromptWithoutHistoryThatIsTooLongIsGivenUp(t *testing.T) {
 			d := newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
 				c.OnOverflow = tt.policy
 				c.Participants = append([]debate.Participant{{Name: "C", Provider: "c"}}, c.Participants...)
-				o.Providers["m"], o.Providers["c"], o.Providers["j"] = longSpeeches(), model, scriptedJudgeOfAll(t, 2)
+				o.Providers["m"] = longSpeeches()
+				o.Providers["c"] = model
+				o.Providers["j"] = scriptedJudgeOfAll(t, 2)
 			})
 			events := debatetest.Finish(t, d)
 			require.Equal(t, []string{"C"}, droppedNames(events))
@@ -1053,7 +1059,9 @@ func TestALongHistoryIsCutToTheWindow(t *testing.T) {
 			c.Participants[i].Window, c.Participants[i].MaxTokens = 3000, 400
 		}
 		model = &scripted.Provider{Func: func(providers.Request) scripted.Reply { return scripted.Reply{Text: long} }}
-		o.Providers["m"], c.Limits.MaxRounds, c.Protocol = model, 9, panel.Protocol{Format: panel.RoundLimited}
+		o.Providers["m"] = model
+		c.Limits.MaxRounds = 9
+		c.Protocol = panel.Protocol{Format: panel.RoundLimited}
 	})
 	res := debatetest.RunResult(t, d)
 	require.Equal(t, "context_exceeded", res.Participants[0].State)

@@ -152,7 +152,9 @@ func TestWhatAFailingSpeakerHadSaidIsKept(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					other := talkingModel()
 					d := newDebateWithModel(t, tt.model, func(c *debate.Config, o *debate.Options) {
-						c.Protocol, c.Limits.MaxRounds, o.Providers["other"] = panel.Protocol{Mode: mode}, 1, other
+						c.Protocol = panel.Protocol{Mode: mode}
+						c.Limits.MaxRounds = 1
+						o.Providers["other"] = other
 					})
 					events := debatetest.Finish(t, d)
 					res := debatetest.Result(t, d)
@@ -256,12 +258,16 @@ func TestSubstitutesJudgeInTheirOrder(t *testing.T) {
 					})
 				}
 				d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
-					c.Limits.MaxRounds, c.OnOverflow, c.Judges[0].Model = 1, debate.Degrade, "gpt"
+					c.Limits.MaxRounds = 1
+					c.OnOverflow = debate.Degrade
+					c.Judges[0].Model = "gpt"
 					c.Substitutes = []debate.Participant{
 						{Provider: "s", Model: "mistral", Temperature: &hot, MaxTokens: 99},
 						{Provider: "u", Model: "qwen"},
 					}
-					o.Providers["j"], o.Providers["s"], o.Providers["u"] = look(tt.j), look(tt.s), look(tt.u)
+					o.Providers["j"] = look(tt.j)
+					o.Providers["s"] = look(tt.s)
+					o.Providers["u"] = look(tt.u)
 				})
 				events := debatetest.Finish(t, d)
 				turn := debatetest.Result(t, d).Assessments[0]
@@ -329,7 +335,9 @@ func TestWhatWasSaidWhenTheTimeIsOverIsKept(t *testing.T) {
 						var mu sync.Mutex
 						calls, used := 0, debatetest.UsageMeter{}
 						d := newPanelDebate(t, 9, func(c *debate.Config, o *debate.Options) {
-							c.Protocol, c.Limits, c.OnFailure = panel.Protocol{Mode: mode}, limits, policy
+							c.Protocol = panel.Protocol{Mode: mode}
+							c.Limits = limits
+							c.OnFailure = policy
 							o.Providers["j"] = used.Wrap(o.Providers["j"])
 							o.Providers["m"] = used.Wrap(debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 								mu.Lock()
@@ -610,7 +618,10 @@ func TestAChunkAllocatesItselfOnly(t *testing.T) {
 		}})
 		return testing.AllocsPerRun(5, func() {
 			cfg := debatetest.PairConfig(unjudgedPanel{})
-			cfg.ID, cfg.Judges, cfg.Participants[0].Provider, cfg.Limits = "", nil, "m", debate.Limits{MaxRounds: 1, OutputTokens: 1 << 30}
+			cfg.ID = ""
+			cfg.Judges = nil
+			cfg.Participants[0].Provider = "m"
+			cfg.Limits = debate.Limits{MaxRounds: 1, OutputTokens: 1 << 30}
 			d := debatetest.Create(t, e, cfg)
 			_, err := countEvents(d.Run(t.Context()))
 			require.NoError(t, err)
@@ -776,7 +787,9 @@ func TestEveryAttemptStandsInTheTurn(t *testing.T) {
 			require.Equal(t, end.Add(a.Waited), a.Began)
 			require.Equal(t, i > 0, a.FirstChunk > 0, "the first attempt has no text")
 			end = a.Began.Add(a.Duration)
-			a.Began, a.Waited, a.FirstChunk = time.Time{}, 0, 0
+			a.Began = time.Time{}
+			a.Waited = 0
+			a.FirstChunk = 0
 		}
 		require.Equal(t, turn.Ended.UTC(), end)
 		require.Equal(t, []transcript.Attempt{

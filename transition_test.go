@@ -106,7 +106,9 @@ func TestWhatEndsAPanel(t *testing.T) {
 				return scripted.Reply{Text: tt.says}
 			}}
 			d := newPanelDebate(t, 0, func(c *debate.Config, o *debate.Options) {
-				c.Protocol, c.Limits, o.Providers["j"] = panel.Protocol{Format: tt.format}, tt.limits, jury
+				c.Protocol = panel.Protocol{Format: tt.format}
+				c.Limits = tt.limits
+				o.Providers["j"] = jury
 			})
 			res := debatetest.RunResult(t, d)
 			require.Equal(t, tt.outcome, res.Ending.Outcome)
@@ -353,7 +355,9 @@ func TestPoliciesForAJudgeThatFails(t *testing.T) {
 					model, replies := talkingModel(), 0
 					jury := scriptedJudge(t, 2)
 					d := newPanelDebate(t, 2, func(c *debate.Config, o *debate.Options) {
-						c.Protocol, c.OnJudgeFailure, c.Limits.MaxRounds = panel.Protocol{Mode: mode}, tt.policy, 3
+						c.Protocol = panel.Protocol{Mode: mode}
+						c.OnJudgeFailure = tt.policy
+						c.Limits.MaxRounds = 3
 						if tt.judges == 2 {
 							c.Judges = append(c.Judges, debate.Participant{Name: "J2", Provider: "j2"})
 						}
@@ -424,7 +428,9 @@ func TestAPersonDecidesAboutAJudge(t *testing.T) {
 			model, opts := talkingModel(), debate.Options{Store: store.Memory()}
 			opts.Providers = providersOf(model, unavailableModel(providers.ContextOverflow))
 			cfg := debatetest.PairConfig(nil)
-			cfg.OnJudgeFailure, cfg.OnOverflow, cfg.Limits.MaxRounds = debate.Ask, debate.Degrade, 2
+			cfg.OnJudgeFailure = debate.Ask
+			cfg.OnOverflow = debate.Degrade
+			cfg.Limits.MaxRounds = 2
 			d := debatetest.New(t, cfg, opts)
 			_, err := debatetest.Run(t, d)
 			require.NoError(t, err, "to be asked is no failure")
@@ -490,7 +496,9 @@ func TestAParticipantMayFailInTheConclusion(t *testing.T) {
 		for _, rounds := range []int{1, 2} {
 			t.Run(fmt.Sprint(kind, " ", rounds), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					model, began, down := talkingModel(), time.Now(), true
+					model := talkingModel()
+					began := time.Now()
+					down := true
 					d := newPanelDebate(t, 1, func(c *debate.Config, o *debate.Options) {
 						c.Protocol, o.Providers["j"] = panelWithClosing{}, scriptedJudgeOfAll(t, rounds)
 						o.Providers["m"] = debatetest.ProviderFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {

@@ -163,7 +163,9 @@ func (s *Set) User(name string, d Data) (string, error) {
 	u := userData.Get().(*reusable)
 	defer u.release()
 	u.Data = d
-	u.First, u.Last, u.Early = d.Round == 1, d.Rounds > 0 && d.Round == d.Rounds, d.Round < d.MinRounds
+	u.First = d.Round == 1
+	u.Last = d.Rounds > 0 && d.Round == d.Rounds
+	u.Early = d.Round < d.MinRounds
 	if d.Opponents == nil {
 		u.Opponents = d.opponents(u.names[:0])
 		u.names = u.Opponents

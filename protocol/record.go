@@ -120,7 +120,9 @@ func (r *Record) TakeBack() {
 		delete(r.turnIndex, t.Key)
 	}
 	clear(r.Turns[count:])
-	r.Turns, r.Seq, r.supposed = r.Turns[:count], r.Seq-int64(r.supposed), 0
+	r.Turns = r.Turns[:count]
+	r.Seq = r.Seq - int64(r.supposed)
+	r.supposed = 0
 	for n := len(r.roundStarts); n > 0 && r.roundStarts[n-1] >= count; n-- {
 		r.roundStarts = r.roundStarts[:n-1]
 	}

@@ -152,7 +152,9 @@ func barBlocks(c *protocol.Chart, id string, speakers cast) []block {
 // drawBars draws the bars below one another, each with its name above it.
 func drawBars(c *protocol.Chart, id string, speakers cast) *figure {
 	const left, bar = 4, 16
-	rows, pair, right := c.Rows[:min(len(c.Rows), maxBars)], len(c.Series) > 1, 46.0
+	rows := c.Rows[:min(len(c.Rows), maxBars)]
+	pair := len(c.Series) > 1
+	right := 46.0
 	if pair {
 		right = 92
 	}

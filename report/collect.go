@@ -60,7 +60,9 @@ func (r *Report) normalized() (*Report, error) {
 		f.Stack = "" // it is for the program's authors
 	}
 	res := &s.Result
-	res.Turns, res.Assessments, res.Verdict = mapSlice(res.Turns, withoutOpaque), mapSlice(res.Assessments, withoutOpaque), mapPointer(res.Verdict, withoutOpaque)
+	res.Turns = mapSlice(res.Turns, withoutOpaque)
+	res.Assessments = mapSlice(res.Assessments, withoutOpaque)
+	res.Verdict = mapPointer(res.Verdict, withoutOpaque)
 	s.Summary = s.summarize()
 	return s, err
 }

@@ -20,7 +20,9 @@ func TestATableHasARowForEachTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := debatetest.ShortPanel(1)
 		c.Topic = "Ban cars?"
-		c.Participants[0].Provider, c.Participants[1].Provider, c.Judges[0].Provider = "ada", "bo", "jo"
+		c.Participants[0].Provider = "ada"
+		c.Participants[1].Provider = "bo"
+		c.Judges[0].Provider = "jo"
 		formula, quoted := "=HYPERLINK(\"x\")", "He said \"no, never\",\nand left;\x1b[31m so."
 		d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{
 			"ada": says(t, formula), "bo": says(t, quoted),

@@ -136,7 +136,9 @@ func texts(t testing.TB, page string) (list []string) {
 	rest, ok := strings.CutPrefix(page, "<!DOCTYPE html>\n")
 	require.True(t, ok)
 	d := xml.NewDecoder(strings.NewReader(rest))
-	styles, open, ids := 0, []string{}, map[string]bool{}
+	styles := 0
+	open := []string{}
+	ids := map[string]bool{}
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {

@@ -105,9 +105,13 @@ func (p *Plot) draw(id string) *figure {
 		most = max(most, x.X)
 	}
 	most = roundUp(most)
-	from, to, format := p.From, p.To, func(y float64) string { return fmt.Sprintf("%.0f", y) }
+	from := p.From
+	to := p.To
+	format := func(y float64) string { return fmt.Sprintf("%.0f", y) }
 	if from == to {
-		from, to, format = 0, 1, outcome.Number
+		from = 0
+		to = 1
+		format = outcome.Number
 	}
 	at := func(x, y float64) [2]float64 {
 		return [2]float64{left + (chartWidth-left-right)*x/most, top + height*(1-min(max((y-from)/(to-from), 0), 1))}

@@ -27,7 +27,9 @@ const redacted = "[redacted]"
 // move a debate to another store, use package archive, which always includes the prompts.
 func (r *Report) Redact() *Report {
 	c, quoted := *r, r.errorTextRemover()
-	c.Redacted, c.Config, c.Attachments = true, redactConfig(r.Config), nil
+	c.Redacted = true
+	c.Config = redactConfig(r.Config)
+	c.Attachments = nil
 	res := &c.Result
 	res.Background, res.Ending.Evidence = "", quoted.Replace(res.Ending.Evidence)
 	res.Turns, res.Assessments = mapSlice(res.Turns, redactTurn), mapSlice(res.Assessments, redactTurn)
@@ -56,7 +58,9 @@ func (r *Report) Redact() *Report {
 	})
 	c.Transitions = mapSlice(c.Transitions, func(s debate.StateChanged) debate.StateChanged {
 		s.Ending, s.Instead = ending(s.Ending), mapPointer(s.Instead, ending)
-		s.Failure, s.OtherFailures, s.Question = mapPointer(s.Failure, redactFailure), mapSlice(s.OtherFailures, redactLost), mapPointer(s.Question, question)
+		s.Failure = mapPointer(s.Failure, redactFailure)
+		s.OtherFailures = mapSlice(s.OtherFailures, redactLost)
+		s.Question = mapPointer(s.Question, question)
 		s.Problems = mapSlice(s.Problems, redactProblem)
 		return s
 	})

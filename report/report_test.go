@@ -215,7 +215,9 @@ func TestEstimatesAndCostsAreMarked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := used
-			u.Estimated, u.Cost, u.Unpriced = tt.part, tt.cost, tt.part
+			u.Estimated = tt.part
+			u.Cost = tt.cost
+			u.Unpriced = tt.part
 			r := &report.Report{Result: debate.Result{Total: debate.Totals{Turns: 1, Usage: u}}}
 			if tt.prices != "" {
 				r.Config = json.RawMessage(`{"prices": ` + tt.prices + `}`)

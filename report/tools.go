@@ -38,7 +38,9 @@ func shortCall(c tool.Record) tool.Record {
 	toolcall.Cut(&c, maxCall)
 	c.Sources = mapSlice(c.Sources, func(s tool.Source) tool.Source {
 		if s.Text != "" {
-			s.Size, s.SHA256, s.Text = len(s.Text), toolcall.Digest(s.Text), ""
+			s.Size = len(s.Text)
+			s.SHA256 = toolcall.Digest(s.Text)
+			s.Text = ""
 		}
 		return s
 	})

@@ -80,7 +80,9 @@ func (r *Report) speakerRows(s shownConfig) (list [][]string) {
 			names = append(names, t.Actor)
 		}
 		sum := totals[t.Actor]
-		sum.Turns, sum.Usage, sum.Duration = sum.Turns+1, sum.Usage.Add(t.Usage), sum.Duration+t.Ended.Sub(t.Started)
+		sum.Turns++
+		sum.Usage = sum.Usage.Add(t.Usage)
+		sum.Duration += t.Ended.Sub(t.Started)
 		totals[t.Actor] = sum
 	}
 	for _, name := range names {

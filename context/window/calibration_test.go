@@ -173,7 +173,8 @@ func TestOtherLanguagesAreNoCut(t *testing.T) {
 						if alternate && n%2 == 1 || !alternate && n > 20 {
 							ratio = b
 						}
-						if tokens = append(tokens, 250*ratio); len(tokens) > 28 {
+						tokens = append(tokens, 250*ratio)
+						if len(tokens) > 28 {
 							tokens = append(tokens[:1:1], tokens[14:]...)
 						}
 						estimated, counted := 500+250*(len(tokens)-1), 0.0

@@ -96,7 +96,8 @@ func (p Policy) Recorded(h History, w *transcript.Window) (c Cut, ok bool) {
 		return c, true
 	}
 	for _, s := range append([]Summary{{}}, h.Summaries...) {
-		if c = p.omit(newCut(h.Tokens, w.Limit, s), h.Tokens, w.Omitted); c.recorded() == *w {
+		c = p.omit(newCut(h.Tokens, w.Limit, s), h.Tokens, w.Omitted)
+		if c.recorded() == *w {
 			return c, true
 		}
 	}

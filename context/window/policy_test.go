@@ -548,7 +548,8 @@ func TestARecordedCutIsMadeAgain(t *testing.T) {
 		}
 		got, ok := p.Recorded(h, w)
 		require.True(t, ok, "%+v", cut)
-		if cut.Wanted = (window.SummaryRequest{}); w == nil {
+		cut.Wanted = (window.SummaryRequest{})
+		if w == nil {
 			cut.Limit, cut.Percent = got.Limit, got.Percent
 		}
 		if cut.From == cut.To { // nothing is omitted

@@ -136,7 +136,8 @@ func roundUp(n, step int) int { return (n + step - 1) / step * step }
 func Clip(text string, tokens int) string {
 	sum := 0
 	for i := range text { // i is the first byte of each character
-		if sum += int(weights[text[i]]); sum > tokens*100 {
+		sum += int(weights[text[i]])
+		if sum > tokens*100 {
 			return fmt.Sprintf("%s [... %d more bytes omitted to fit]", text[:i], len(text)-i)
 		}
 	}

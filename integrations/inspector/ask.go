@@ -62,7 +62,8 @@ func (s schema) input(p schema, at, name string, required bool) input {
 	switch kind {
 	case "string":
 		in.Type = "text"
-		if in.Choices = p.choices(); len(in.Choices) > 0 {
+		in.Choices = p.choices()
+		if len(in.Choices) > 0 {
 			in.Type = "choice"
 		}
 	case "number", "integer", "boolean":
@@ -74,7 +75,8 @@ func (s schema) input(p schema, at, name string, required bool) input {
 			break
 		}
 		items := p.Items.resolve(s)
-		if in.Parts = s.each(items, at); len(in.Parts) > 0 {
+		in.Parts = s.each(items, at)
+		if len(in.Parts) > 0 {
 			in.Type = "group"
 		} else if items.kind() == "string" {
 			in.Type = "lines"
@@ -276,7 +278,8 @@ func valueOf(kind, property, text string) (any, error) {
 	case kind == "lines":
 		list := []string{}
 		for line := range strings.Lines(text) {
-			if line = strings.TrimSpace(line); line != "" {
+			line = strings.TrimSpace(line)
+			if line != "" {
 				list = append(list, line)
 			}
 		}

@@ -21,7 +21,9 @@ func TestASeatOpensItsDocuments(t *testing.T) {
 		c.Participants[i].Human = true
 	}
 	c.Judges[0].Human, c.Judges[0].Blind = true, true
-	name, other, judge := c.Participants[0].Name, c.Participants[1].Name, c.Judges[0].Name
+	name := c.Participants[0].Name
+	other := c.Participants[1].Name
+	judge := c.Judges[0].Name
 	c.Documents = []evidence.Document{evidence.Shared("<law>.md", "The <b>law</b>."), evidence.Private("contract.md", privateDocument, name, judge)}
 	w.run(c)
 	page := w.get(http.StatusOK, "/debates/cars?seat="+name)

@@ -133,7 +133,10 @@ func (v *visit) fromTemplate(o *launch.Offer, id string) (with *launch.Offer, d 
 // withTemplate returns an offer with a further purpose: another debate like one that there is.
 func withTemplate(o *launch.Offer, c debate.Config) *launch.Offer {
 	with := *o
-	c.ID, c.Seed, c.Topic, c.Background = "", "", "", ""
+	c.ID = ""
+	c.Seed = ""
+	c.Topic = ""
+	c.Background = ""
 	c.Documents, c.Labels = nil, nil
 	with.Purposes = slices.Concat([]launch.Purpose{{
 		Name: templatePurpose, Title: "the same as before", About: "The protocol and the seats are those of the template.", Config: c,
@@ -336,7 +339,9 @@ func (v *visit) showForm(o *launch.Offer, shown beginView) error {
 		code = http.StatusBadRequest
 	}
 	shown.Problems = shown.Mistakes[""]
-	shown.Models, shown.Note, shown.Currency = o.Models, o.Note, o.Currency
+	shown.Models = o.Models
+	shown.Note = o.Note
+	shown.Currency = o.Currency
 	shown.Draft.Model = shown.Draft.modelOf(o)
 	if _, ok := o.Purpose(shown.Draft.Purpose); !ok && len(o.Purposes) > 0 && shown.Draft.Purpose == "" {
 		shown.Draft.Purpose = o.Purposes[0].Name

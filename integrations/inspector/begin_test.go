@@ -267,7 +267,11 @@ func TestCostsAndConfigurationOfAForm(t *testing.T) {
 	began := stored(t, d)
 	full, err := launch.Complete(cfg)
 	require.NoError(t, err)
-	began.ID, began.Seed, began.Labels, full.ID, full.Seed = "", "", nil, "", ""
+	began.ID = ""
+	began.Seed = ""
+	began.Labels = nil
+	full.ID = ""
+	full.Seed = ""
 	for _, c := range []*debate.Config{&began, &full} {
 		for _, list := range [][]debate.Participant{c.Participants, c.Judges} {
 			for i := range list {

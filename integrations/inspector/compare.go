@@ -104,7 +104,8 @@ func compareMoments(left, right *moment, from string) *compareView {
 	}
 	size := 0
 	for _, p := range list {
-		if size += p.size(); size > maxBeside && len(c.Rounds) > 0 {
+		size += p.size()
+		if size > maxBeside && len(c.Rounds) > 0 {
 			c.Next = p.Anchor
 			break
 		}

@@ -214,7 +214,8 @@ func (p past) refusals() map[string]string {
 	require.Equal(p.t, http.StatusOK, w.Code, w.Body)
 	why := map[string]string{}
 	for _, m := range controlButton.FindAllStringSubmatch(w.Body.String(), -1) {
-		if why[m[1]] = ""; m[2] != "" {
+		why[m[1]] = ""
+		if m[2] != "" {
 			why[m[1]] = html.UnescapeString(m[3])
 			require.NotEmpty(p.t, m[3])
 		}

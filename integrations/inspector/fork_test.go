@@ -98,7 +98,9 @@ func TestAFormWithoutChangesEditsNothing(t *testing.T) {
 		cfg := configOf(t, w.engine, d)
 		form := url.Values{"at": {fmt.Sprint(turn.Seq)}, "reply": {strings.ReplaceAll(replyText(&turn), "\n", "\r\n")}, "topic": {cfg.Topic}, "background": {cfg.Background}, "max_rounds": {fmt.Sprint(cfg.Limits.MaxRounds)}}
 		for i, p := range actorsIn(&cfg) {
-			form[fmt.Sprint("model-", i)], form[fmt.Sprint("provider-", i)], form[fmt.Sprint("instructions-", i)] = []string{p.Model}, []string{p.Provider}, []string{p.Instructions}
+			form[fmt.Sprint("model-", i)] = []string{p.Model}
+			form[fmt.Sprint("provider-", i)] = []string{p.Provider}
+			form[fmt.Sprint("instructions-", i)] = []string{p.Instructions}
 		}
 		fork := w.fork("d", form)
 		for s, err := range fork.Replay(t.Context()) {

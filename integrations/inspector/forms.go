@@ -106,7 +106,8 @@ func (v *visit) control() error {
 		res.copyTo(v.w)
 		return nil
 	}
-	if v.refused = res.problem(); v.refused != nil {
+	v.refused = res.problem()
+	if v.refused != nil {
 		if v.refused.Status == http.StatusNotFound || v.refused.Status == http.StatusForbidden || v.refused.Status == http.StatusUnauthorized {
 			return v.refused
 		}
@@ -138,13 +139,17 @@ func (v *visit) call(method, path string, content any, headers ...string) (*resp
 		}
 	}
 	r := v.whole.Clone(context.WithoutCancel(v.whole.Context()))
-	r.Method, r.Body, r.ContentLength = method, io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.Method = method
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body))
 	var err error
 	r.URL, err = url.Parse(path)
 	if err != nil {
 		return nil, err
 	}
-	r.Form, r.PostForm, r.MultipartForm = nil, nil, nil
+	r.Form = nil
+	r.PostForm = nil
+	r.MultipartForm = nil
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])

@@ -89,7 +89,8 @@ func (s *site) serve(to route) http.Handler {
 		defer stop()
 		v := &visit{site: s, w: w, r: r.WithContext(ctx), whole: r, seat: r.URL.Query().Get("seat")}
 		var err error
-		if v.principal, err = s.Principal(r); err != nil {
+		v.principal, err = s.Principal(r)
+		if err != nil {
 			err = unauthenticated(err)
 		} else if len(v.seat) > maxSeat {
 			err = invalid("seat", "it has %d bytes, use the name of a participant or judge, which has at most %d", len(v.seat), maxSeat)

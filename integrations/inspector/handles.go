@@ -20,8 +20,10 @@ const maxHandles = 8
 
 // open returns a debate with its status.
 func (h *handles) open(ctx context.Context, e *debate.Engine, id string) (d *debate.Debate, status store.Status, err error) {
-	if d = h.find(id); d == nil {
-		if d, err = e.Open(ctx, id); err != nil {
+	d = h.find(id)
+	if d == nil {
+		d, err = e.Open(ctx, id)
+		if err != nil {
 			return nil, status, err
 		}
 	}

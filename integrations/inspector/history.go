@@ -61,7 +61,9 @@ func (v *visit) readAs(seat string) (*history, error) {
 		h.last = past
 	}
 	if h.last != nil {
-		h.status, h.result, h.phases = h.last.Status(), h.last.Result(), hooks.Phases()
+		h.status = h.last.Status()
+		h.result = h.last.Result()
+		h.phases = hooks.Phases()
 		h.config = v.configOf(raw)
 	}
 	return h, nil

@@ -28,11 +28,13 @@ type inboxItem struct {
 func (v *visit) inbox() (err error) {
 	q := store.Query{States: append(fsm.Active(), fsm.Paused), Waiting: v.seat}
 	if before := v.r.URL.Query().Get("before"); before != "" {
-		if q.CreatedBefore, q.BeforeID, err = readCursor(before); err != nil {
+		q.CreatedBefore, q.BeforeID, err = readCursor(before)
+		if err != nil {
 			return invalid("before", "%q is not the cursor of a page", before)
 		}
 	}
-	if err = v.allow(&debatehttp.Access{Action: debatehttp.Inbox, Seat: v.seat, Query: &q}); err != nil {
+	err = v.allow(&debatehttp.Access{Action: debatehttp.Inbox, Seat: v.seat, Query: &q})
+	if err != nil {
 		return err
 	}
 	shown := inboxed{Seat: v.seat}

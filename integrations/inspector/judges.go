@@ -162,7 +162,8 @@ func (j *judgesView) choose(rounds map[int]*judgedRound, before int) []int {
 	}
 	first, size := len(all), 0
 	for first > 0 && len(all)-first < maxJudged {
-		if size += rounds[all[first-1]].size; size > maxJudges && first < len(all) {
+		size += rounds[all[first-1]].size
+		if size > maxJudges && first < len(all) {
 			break
 		}
 		first--
@@ -313,7 +314,9 @@ func verdictsOf(jury judge.Jury, turns []transcript.Turn) *verdicts {
 	for i, o := range opinions {
 		row := verdictRow{opinion: opinion{o.Judge, o.Swapped, o.Failed, turns[i].Seq, ""}}
 		if !o.Failed {
-			row.Winner, row.Quality, row.Text = o.Value.Winner, outcome.Number(o.Value.Quality), o.Value.Summary
+			row.Winner = o.Value.Winner
+			row.Quality = outcome.Number(o.Value.Quality)
+			row.Text = o.Value.Summary
 		}
 		v.Rows = append(v.Rows, row)
 	}

@@ -81,7 +81,8 @@ func TestTheJudgesOfALargeJuryAreOnALightPage(t *testing.T) {
 			here = append(here, m[1])
 		}
 		rounds = append(here, rounds...)
-		if path = ""; earlier.MatchString(page) {
+		path = ""
+		if earlier.MatchString(page) {
 			_, query, _ := strings.Cut(html.UnescapeString(earlier.FindStringSubmatch(page)[1]), "?")
 			path = "/debates/d/judges?" + query
 		}
@@ -183,7 +184,9 @@ func TestStructuredRepliesAreShownFieldByField(t *testing.T) {
 	}}
 	w := open(t, Options{}, model)
 	cfg := pair("ballots")
-	cfg.Protocol, cfg.Judges, cfg.Limits.MaxRounds = vote.Protocol{}, nil, 1
+	cfg.Protocol = vote.Protocol{}
+	cfg.Judges = nil
+	cfg.Limits.MaxRounds = 1
 	w.run(cfg)
 	page := w.get(http.StatusOK, "/debates/ballots/judges")
 	require.Contains(t, page, `<dt>answer</dt><dd dir="auto">Yes</dd>`)

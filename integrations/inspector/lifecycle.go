@@ -54,7 +54,8 @@ func (j *journey) add(ev debate.Event) {
 		j.taken = map[fsm.Arrow]int{}
 	}
 	a := fsm.Arrow{From: change.From, To: change.To, On: change.On}
-	if j.taken[a]++; j.taken[a] == 1 {
+	j.taken[a]++
+	if j.taken[a] == 1 {
 		j.order = append(j.order, a)
 	}
 }

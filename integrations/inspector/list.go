@@ -107,7 +107,9 @@ func (v *visit) list() error {
 		return err
 	}
 	counts := q
-	counts.States, counts.CreatedBefore, counts.BeforeID = nil, time.Time{}, ""
+	counts.States = nil
+	counts.CreatedBefore = time.Time{}
+	counts.BeforeID = ""
 	counts.Labels = withLabel(f.Label)
 	for _, one := range []*store.Query{&q, &counts} {
 		if err := v.allow(&debatehttp.Access{Action: debatehttp.List, Query: one}); err != nil {
@@ -115,7 +117,8 @@ func (v *visit) list() error {
 		}
 	}
 	shown := listing{Filter: f, Outcomes: outcomes, Filtered: f != filter{Seat: f.Seat}}
-	if shown.Groups, err = v.counts(f, counts); err != nil {
+	shown.Groups, err = v.counts(f, counts)
+	if err != nil {
 		return err
 	}
 	var cursor string
@@ -157,7 +160,9 @@ func (f filter) query() (q store.Query, err error) {
 	if at < 0 {
 		return q, invalid("state", "there is no group of states %q", f.State)
 	}
-	q.States, q.Waiting, q.Labels = groups[at].states, f.Waiting, withLabel(f.Label)
+	q.States = groups[at].states
+	q.Waiting = f.Waiting
+	q.Labels = withLabel(f.Label)
 	if f.Outcome != "" {
 		q.Outcomes = []transcript.Outcome{transcript.Outcome(f.Outcome)}
 	}
@@ -165,7 +170,8 @@ func (f filter) query() (q store.Query, err error) {
 		return q, invalid("label", "%q has no colon, use name:value", f.Label)
 	}
 	if f.Before != "" {
-		if q.CreatedBefore, q.BeforeID, err = readCursor(f.Before); err != nil {
+		q.CreatedBefore, q.BeforeID, err = readCursor(f.Before)
+		if err != nil {
 			return q, invalid("before", "%q is not the cursor of a page", f.Before)
 		}
 	}

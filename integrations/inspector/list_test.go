@@ -60,7 +60,8 @@ func TestTheListHasEachDebateOnce(t *testing.T) {
 	for i := range 2*pageSize + 7 {
 		id := fmt.Sprintf("d%03d", i)
 		cfg := pair(id)
-		if cfg.Topic = "Ban cars?"; i%10 == 0 {
+		cfg.Topic = "Ban cars?"
+		if i%10 == 0 {
 			cfg.Topic = "Ban BIKES?"
 		}
 		w.create(cfg)

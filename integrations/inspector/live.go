@@ -137,12 +137,14 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 	if err != nil {
 		return shown, err
 	}
-	if shown.Stream = !h.status.State.Final() && before == 0; h.status.State.Final() {
+	shown.Stream = !h.status.State.Final() && before == 0
+	if h.status.State.Final() {
 		shown.Answer = markdown(cut(h.result.Answer.Text, maxTurn))
 		shown.Decided = readmodel.Sentence(h.result, nil)
 		shown.Notices = append(readmodel.Notices(h.result, h.gone), h.result.Outcome.Notes...)
 	}
-	if shown.Asked, err = v.asked(h); err != nil {
+	shown.Asked, err = v.asked(h)
+	if err != nil {
 		return shown, err
 	}
 	if len(shown.Asked) == 0 && (!h.masked || len(h.status.Waiting) > 0) { // otherwise it could name who must not be known
@@ -158,8 +160,13 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 		room = maxShown / 4
 	}
 	shown.Turns, shown.Earlier, shown.Later = turnsOf(h, shown.Actors, before, room)
-	if shown.Masked = h.masked; shown.Masked {
-		shown.Turns, shown.Earlier, shown.Later, shown.Actors, shown.Stream = nil, 0, false, nil, false
+	shown.Masked = h.masked
+	if shown.Masked {
+		shown.Turns = nil
+		shown.Earlier = 0
+		shown.Later = false
+		shown.Actors = nil
+		shown.Stream = false
 		shown.Result = withoutNames(h.result)
 	}
 	for _, name := range h.status.Waiting { // a seat may not know yet whether others have spoken
@@ -176,7 +183,9 @@ func (v *visit) live(h *history) (shown liveView, err error) {
 // withoutNames returns a result without the texts that name participants, from which a judge could tell who says what.
 func withoutNames(r *debate.Result) *debate.Result {
 	shown := *r
-	shown.Ending.Evidence, shown.Failure, shown.Annotations = "", nil, nil
+	shown.Ending.Evidence = ""
+	shown.Failure = nil
+	shown.Annotations = nil
 	if q := r.Question; q != nil && (q.Failure != nil || q.Call != nil) {
 		shown.Question = nil
 	}
@@ -257,7 +266,8 @@ func turnsOf(h *history, actors []actor, before int64, room int) (list []said, e
 		if at < 0 {
 			at = slices.IndexFunc(turns, func(t transcript.Turn) bool { return t.Seq > before })
 		}
-		if later = at >= 0; later {
+		later = at >= 0
+		if later {
 			turns = turns[:at]
 		}
 	}
@@ -265,7 +275,8 @@ func turnsOf(h *history, actors []actor, before int64, room int) (list []said, e
 	for len(list) < len(turns) {
 		s := saidOf(turns[len(turns)-1-len(list)], actors, maxTurn)
 		s.Without = cut(marks[s.Key.String()], maxNote)
-		if room -= len(s.HTML) + len(s.Without) + frame; room < 0 && len(list) > 0 {
+		room -= len(s.HTML) + len(s.Without) + frame
+		if room < 0 && len(list) > 0 {
 			earlier = list[len(list)-1].Seq
 			break
 		}
@@ -275,7 +286,9 @@ func turnsOf(h *history, actors []actor, before int64, room int) (list []said, e
 	anchor := ""
 	for i := range list {
 		if title, id := headingOf(&list[i].Turn); id != "" && id != anchor {
-			list[i].Heading, list[i].Anchor, anchor = title, id, id
+			list[i].Heading = title
+			list[i].Anchor = id
+			anchor = id
 		}
 	}
 	return list, earlier, later

@@ -144,7 +144,8 @@ func TestEarlierTurnsAreOnPagesOfTheirOwn(t *testing.T) {
 		}
 		require.NotEmpty(t, here)
 		got = append(here, got...)
-		if path = ""; earlierPage.MatchString(page) {
+		path = ""
+		if earlierPage.MatchString(page) {
 			path = "/" + earlierPage.FindStringSubmatch(page)[1]
 		}
 	}
@@ -202,7 +203,9 @@ func TestHostileTextsStayTexts(t *testing.T) {
 	w := open(t, Options{Controls: true}, speaker(evil))
 	cfg := pair("cars")
 	cfg.Topic, cfg.Labels = evil+"\u202e", map[string]string{"la<b>bel": evil}
-	cfg.Participants[0].Name, cfg.Participants[0].Side, cfg.Participants[1].Human = `A"><i>da`, `"for'<`, true
+	cfg.Participants[0].Name = `A"><i>da`
+	cfg.Participants[0].Side = `"for'<`
+	cfg.Participants[1].Human = true
 	d := w.run(cfg)
 	require.NoError(t, d.Inject(t.Context(), debate.Remark{From: `Z<b>oe"`, Text: evil}))
 	require.NoError(t, d.Annotate(t.Context(), evil[:min(len(evil), 128)], evil))
@@ -281,7 +284,9 @@ func TestABlindJudgeSeesNoFailures(t *testing.T) {
 	}))
 	for id, policy := range map[string]debate.FailurePolicy{"question": debate.Ask, "failure": debate.Degrade} {
 		cfg := pair(id)
-		cfg.OnFailure, cfg.Judges[0].Human, cfg.Judges[0].Blind = policy, true, true
+		cfg.OnFailure = policy
+		cfg.Judges[0].Human = true
+		cfg.Judges[0].Blind = true
 		_, _ = debatetest.Run(t, w.create(cfg))
 		require.Contains(t, w.get(http.StatusOK, "/debates/"+id), "Ada", id)
 		require.NotContains(t, w.get(http.StatusOK, "/debates/"+id+"?seat=Jo"), "Ada", id)

@@ -60,7 +60,8 @@ func (v *visit) momentAt(seq int64) (*moment, error) {
 		if err != nil {
 			return nil, err
 		}
-		if last = s; !m.taken {
+		last = s
+		if !m.taken {
 			m.journey.add(s.Event)
 			m.call(s.Event, seq)
 		}
@@ -84,7 +85,10 @@ func (v *visit) momentAt(seq int64) (*moment, error) {
 
 // take keeps what a snapshot shows. The snapshot is not valid later.
 func (v *visit) take(m *moment, s *debate.Snapshot, config []byte) {
-	m.status, m.result, m.event, m.taken = s.Status(), s.Result(), s.Event, true
+	m.status = s.Status()
+	m.result = s.Result()
+	m.event = s.Event
+	m.taken = true
 	for _, on := range controlEvents {
 		m.refused[on] = s.Refusal(on)
 	}
@@ -203,7 +207,8 @@ func (v *visit) askedMoment() (m *moment, before int64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if before, err = v.number("before"); err != nil {
+	before, err = v.number("before")
+	if err != nil {
 		return nil, 0, err
 	}
 	m, err = v.momentAt(at)
@@ -260,7 +265,8 @@ func callLines(ev *debate.ToolsCalled) (lines []string) {
 func firstLines(lines []string, of string) []string {
 	size := 0
 	for i, line := range lines {
-		if size += len(line); size > maxReply {
+		size += len(line)
+		if size > maxReply {
 			return append(slices.Clip(lines[:i]), fmt.Sprintf("%d more %s", len(lines)-i, of))
 		}
 	}

@@ -63,7 +63,9 @@ func TestHostileTextsStayTextsInThePast(t *testing.T) {
 	w := keeping(t, Options{Controls: true}, speaker(evil))
 	cfg := pair("cars")
 	cfg.Topic, cfg.Background = evil+"\u202e", evil
-	cfg.Participants[0].Instructions, cfg.Judges[0].Name, cfg.Participants[0].Side = evil, `Jo"><i>`, `"for'<`
+	cfg.Participants[0].Instructions = evil
+	cfg.Judges[0].Name = `Jo"><i>`
+	cfg.Participants[0].Side = `"for'<`
 	d := w.run(cfg)
 	changed := configOf(t, w.engine, d)
 	changed.Background = evil + evil

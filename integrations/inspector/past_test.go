@@ -247,7 +247,8 @@ func (j *jsonStore) Load(ctx context.Context, id string, after int64) (store.Sta
 		raw, ok := j.entries.Load(e.Seq)
 		if !ok {
 			var b []byte
-			if b, err = json.Marshal(e.Data); err != nil {
+			b, err = json.Marshal(e.Data)
+			if err != nil {
 				return status, nil, err
 			}
 			raw = json.RawMessage(b)

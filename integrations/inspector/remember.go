@@ -77,7 +77,9 @@ func (v *visit) remembered(o *launch.Offer) (draft, bool) {
 		own.Seats = append(own.Seats, value)
 		own.Positions = append(own.Positions, "")
 	}
-	d.Purpose, d.Rounds, d.Cost = last.Purpose, asNumber(last.Rounds), asNumber(last.Cost)
+	d.Purpose = last.Purpose
+	d.Rounds = asNumber(last.Rounds)
+	d.Cost = asNumber(last.Cost)
 	if isOffered(o, last.Model) {
 		d.Model = last.Model
 	}

@@ -51,7 +51,8 @@ func (s *site) authorize(ctx context.Context, a *debatehttp.Access) error {
 // open opens the debate of the page, for the seat of the visitor. It returns an error if the visitor may not do this.
 func (v *visit) open(action debatehttp.Action) (err error) {
 	id := v.r.PathValue("id")
-	if v.debate, v.status, err = v.recent.open(v.r.Context(), v.engine, id); err == nil {
+	v.debate, v.status, err = v.recent.open(v.r.Context(), v.engine, id)
+	if err == nil {
 		err = v.allow(&debatehttp.Access{Action: action, Debate: v.status, Seat: v.seat})
 	}
 	if errors.Is(err, store.ErrNotFound) { // the same text for debates that the visitor must not know of

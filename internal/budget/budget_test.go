@@ -99,7 +99,8 @@ func TestRoundsOfToolsHaveAShareOfTheBudgets(t *testing.T) {
 			made := transcript.Usage{Input: 30, Output: 4, Cost: 0.1}
 			a.Spent = made
 			require.Equal(t, tt.want, a.Rounds(made, need, each, tt.shares, 4), "what the shares have paid for does not lower them")
-			if a.Spent = each; tt.shares == 1 && tt.want > 0 && tt.want < 4 {
+			a.Spent = each
+			if tt.shares == 1 && tt.want > 0 && tt.want < 4 {
 				require.Equal(t, tt.want-1, a.Rounds(transcript.Usage{}, need, each, tt.shares, 4), "what others have spent lowers them")
 			}
 		})

@@ -216,7 +216,9 @@ func TestOtherJudgesDepart(t *testing.T) {
 	require.Nil(t, c.Instead(1, limit, transcript.Ending{}))
 	require.Equal(t, &transcript.Ending{Round: 1}, c.Instead(1, stop, transcript.Ending{}))
 	x := move(9, fsm.Assessed, fsm.Judging, fsm.RoundComplete, 1)
-	x.Repeats, x.Ending, x.Instead = 11, transcript.Ending{}, &stop
+	x.Repeats = 11
+	x.Ending = transcript.Ending{}
+	x.Instead = &stop
 	c.Follow(x, forks.Place{Round: 1})
 	require.Nil(t, c.Instead(1, stop, transcript.Ending{}), "they have departed in this round")
 	remains := turn(10, key("verdict", "Jo"))

@@ -138,7 +138,11 @@ func (s *script) run(t *testing.T, n int, before []Round) *ended {
 	x.attempts = slices.Clone(r.draft.Attempts)
 	for i := range x.attempts {
 		a := &x.attempts[i]
-		a.Began, a.Waited, a.Duration, a.FirstChunk, a.Hash = time.Time{}, 0, 0, 0, ""
+		a.Began = time.Time{}
+		a.Waited = 0
+		a.Duration = 0
+		a.FirstChunk = 0
+		a.Hash = ""
 	}
 	for _, q := range model.Calls() {
 		q.OnChunk = nil

@@ -43,7 +43,8 @@ func TestRetriesByKind(t *testing.T) {
 					model := &scripted.Provider{Func: func(providers.Request) scripted.Reply { return failing(kind) }}
 					r := newRun(t, model)
 					r.Plan.Prompt.Shorten, r.Plan.Limits.Attempts = false, 99
-					if r.Plan.Retries = map[providers.ErrorKind]int{"another": 7}; own >= 0 {
+					r.Plan.Retries = map[providers.ErrorKind]int{"another": 7}
+					if own >= 0 {
 						n = own
 						r.Plan.Retries[kind] = own
 					}

@@ -238,13 +238,17 @@ func substituted(r *Run) {
 func TestADefaultReply(t *testing.T) {
 	for _, wanted := range []bool{false, true} {
 		r := newRun(t, scripted.Text("Hm.", "Hm."))
-		r.Plan.Step.Actor, r.Plan.Participating, r.Plan.UseDefault = "summarizer", false, wanted
+		r.Plan.Step.Actor = "summarizer"
+		r.Plan.Participating = false
+		r.Plan.UseDefault = wanted
 		r.Plan.Model.Client = &scripted.Provider{Replies: []scripted.Reply{failing(providers.InvalidRequest), failing(providers.ContentFiltered)}}
 		r.Plan.Retries = map[providers.ErrorKind]int{providers.ContentFiltered: 0}
 		_, err := do(t, r, &recorder{})
 		require.Error(t, err, "a wrong request is never hidden")
 		r = newRun(t, &scripted.Provider{Replies: []scripted.Reply{failing(providers.ContentFiltered)}})
-		r.Plan.Step.Actor, r.Plan.Participating, r.Plan.UseDefault = "summarizer", false, wanted
+		r.Plan.Step.Actor = "summarizer"
+		r.Plan.Participating = false
+		r.Plan.UseDefault = wanted
 		r.Plan.Retries = map[providers.ErrorKind]int{providers.ContentFiltered: 0}
 		turn, err := do(t, r, &recorder{})
 		if !wanted {
@@ -465,7 +469,9 @@ func TestHowLongAStepTriesToReachItsProvider(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				r := newRun(t, &scripted.Provider{Func: func(providers.Request) scripted.Reply { return failing(providers.Network) }})
-				r.Plan.Limits.Outage, r.Plan.Limits.OutageTime, r.Plan.Limits.OutageUnknown = time.Hour, tt.time, 5*time.Minute
+				r.Plan.Limits.Outage = time.Hour
+				r.Plan.Limits.OutageTime = tt.time
+				r.Plan.Limits.OutageUnknown = 5 * time.Minute
 				r.Plan.Retries = tt.retries
 				_, err := do(t, r, &recorder{others: tt.others})
 				took := time.Since(began)

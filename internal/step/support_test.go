@@ -143,8 +143,14 @@ func said(who string, round int) providers.Message {
 // judging changes a run to one of a judge, whose reply is structured.
 func judging(r *Run) {
 	p := &r.Plan
-	p.Step.Actor, p.Step.Kind, p.Step.Contract = "J", transcript.Conclusion, choices.Name()
-	p.Contract, p.Names, p.Participating, p.Judging, p.Prompt.Data = choices, []string{"A", "B"}, false, true, &prompts.Data{Topic: "Cars?"}
+	p.Step.Actor = "J"
+	p.Step.Kind = transcript.Conclusion
+	p.Step.Contract = choices.Name()
+	p.Contract = choices
+	p.Names = []string{"A", "B"}
+	p.Participating = false
+	p.Judging = true
+	p.Prompt.Data = &prompts.Data{Topic: "Cars?"}
 }
 
 // do executes a run and requires that its requests can be repeated from what the turn or the failure has.

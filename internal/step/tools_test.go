@@ -229,7 +229,9 @@ func TestOverflowWithRounds(t *testing.T) {
 				r := withTools(newRun(t, model))
 				if first {
 					list := r.Plan.Prompt.Messages
-					r.Plan.Prompt.Messages, r.Plan.Prompt.Tokens, r.Plan.Prompt.History = []providers.Message{list[0], list[len(list)-1]}, 100, 0
+					r.Plan.Prompt.Messages = []providers.Message{list[0], list[len(list)-1]}
+					r.Plan.Prompt.Tokens = 100
+					r.Plan.Prompt.History = 0
 				}
 				turn, _, sent := runTools(t, r, model)
 				require.Equal(t, "The speech.", turn.Text)

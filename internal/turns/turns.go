@@ -18,7 +18,9 @@ func Copy(turns []transcript.Turn) []transcript.Turn {
 	var data, flags, attempts, windows int
 	for i := range turns {
 		t := &turns[i]
-		data, flags, attempts = data+len(t.Data), flags+len(t.Flags), attempts+len(t.Attempts)
+		data += len(t.Data)
+		flags += len(t.Flags)
+		attempts += len(t.Attempts)
 		if t.Window != nil {
 			windows++
 		}

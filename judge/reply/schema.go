@@ -127,7 +127,12 @@ func complete(s *jsonschema.Schema, t reflect.Type, n *named) {
 			n.lists[p] = kind
 		}
 		if number := p.Type == "integer" || p.Type == "number"; has(options, "string") && (number || p.Type == "boolean") {
-			p.Type, p.Minimum, p.Maximum, p.ExclusiveMinimum, p.ExclusiveMaximum, p.MultipleOf = "string", "", "", "", "", ""
+			p.Type = "string"
+			p.Minimum = ""
+			p.Maximum = ""
+			p.ExclusiveMinimum = ""
+			p.ExclusiveMaximum = ""
+			p.MultipleOf = ""
 		}
 		complete(p, f.Type, n)
 	}

@@ -33,7 +33,9 @@ func sit(t *testing.T, p arbitration.Protocol) *court {
 }
 
 func (c *court) begin(stage transcript.Kind, round int) *court {
-	c.r.Cursor.Stage, c.r.Cursor.Round, c.r.Cursor.Phase = stage, round, ""
+	c.r.Cursor.Stage = stage
+	c.r.Cursor.Round = round
+	c.r.Cursor.Phase = ""
 	return c
 }
 

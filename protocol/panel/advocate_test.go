@@ -27,7 +27,9 @@ func talk(t *testing.T, p panel.Protocol, r *protocol.Record, word string) (advo
 	r.StartPhase("assess", r.Seq+1)
 	a := turn(t, word)
 	a.Key = transcript.Key{Run: 1, Round: r.Cursor.Round, Phase: "assess", Actor: "j1"}
-	a.Kind, a.Seq, a.Contract = transcript.Assessment, r.Seq+1, "assessment/1"
+	a.Kind = transcript.Assessment
+	a.Seq = r.Seq + 1
+	a.Contract = "assessment/1"
 	require.True(t, r.Apply(a))
 	return advocate
 }

@@ -64,7 +64,10 @@ func judged(t *testing.T, words ...string) *protocol.Record {
 		}
 		turn := turn(t, word)
 		turn.Key = transcript.Key{Run: 1, Round: 2, Phase: "assess", Actor: r.Judges[i]}
-		turn.Kind, turn.Order, turn.Seq, turn.Contract = transcript.Assessment, i, r.Seq+1, "assessment/1"
+		turn.Kind = transcript.Assessment
+		turn.Order = i
+		turn.Seq = r.Seq + 1
+		turn.Contract = "assessment/1"
 		require.True(t, r.Apply(turn))
 	}
 	return r

@@ -231,7 +231,9 @@ func TestSpeechesOfEachFormat(t *testing.T) {
 		for _, m := range append(modes, "") {
 			t.Run(fmt.Sprintf("%s, %s", tt.name, m), func(t *testing.T) {
 				r := record(2, 1)
-				r.Cursor.Round, r.Cursor.Stage, r.MaxRounds = tt.round, transcript.Speech, tt.rounds
+				r.Cursor.Round = tt.round
+				r.Cursor.Stage = transcript.Speech
+				r.MaxRounds = tt.rounds
 				got := panel.Protocol{Format: tt.format, Mode: m}.Phases(r)
 				require.Len(t, got, 1)
 				require.Equal(t, tt.phase, got[0].Name)

@@ -59,6 +59,8 @@ func TestJudgmentsInWords(t *testing.T) {
 	require.Equal(t, "Ann had the figures.\nAnn: 8.5 of 10\nBob: 6 of 10\nThe last round of arguments brought no new argument.\nWinner: Ann", j.Text())
 	j.Dissent = []string{"Jo: Bob won: he had the last word."}
 	require.Equal(t, "Ann had the figures.\nAnn: 8.5 of 10\nBob: 6 of 10\nThe last round of arguments brought no new argument.\nWinner: Ann\nDissent: Jo: Bob won: he had the last word.", j.Text())
-	j.NoNewArguments, j.Winner, j.Dissent = false, "", nil
+	j.NoNewArguments = false
+	j.Winner = ""
+	j.Dissent = nil
 	require.Equal(t, "Ann had the figures.\nAnn: 8.5 of 10\nBob: 6 of 10\nNobody won.", j.Text())
 }

@@ -33,7 +33,9 @@ func duel(seats ...transcript.Profile) *protocol.Record {
 // enter begins a stage.
 func enter(r *protocol.Record, stage transcript.Kind) {
 	r.Seq++
-	r.Cursor.Stage, r.Cursor.Phase, r.Cursor.PhaseSeq = stage, "", r.Seq
+	r.Cursor.Stage = stage
+	r.Cursor.Phase = ""
+	r.Cursor.PhaseSeq = r.Seq
 }
 
 // hold runs the current stage and returns its steps, up to a maximum.
@@ -396,6 +398,8 @@ func TestPromptsOfADebate(t *testing.T) {
 	golden.Require(t, "testdata/procon-argue.golden", first+"========\n"+show("procon-argue", "begin: your position>>>\n"+ann.Position))
 	d.Phase, d.Round = "close", 3
 	golden.Require(t, "testdata/procon-close.golden", show("procon-close", "begin: your position>>>\n"+ann.Position))
-	d.Me, d.Others, d.ReplyFields = transcript.Profile{Name: "Jo"}, []transcript.Profile{ann, bob}, procon.JudgmentContract.WithNames("active", d.ActiveNames).Outline()
+	d.Me = transcript.Profile{Name: "Jo"}
+	d.Others = []transcript.Profile{ann, bob}
+	d.ReplyFields = procon.JudgmentContract.WithNames("active", d.ActiveNames).Outline()
 	golden.Require(t, "testdata/procon-judge.golden", show("procon-judge", "Be impartial"))
 }

@@ -61,7 +61,9 @@ func sit(t *testing.T, p refine.Protocol, names ...string) *table {
 
 // begin enters a stage of a round.
 func (x *table) begin(stage transcript.Kind, round int) *table {
-	x.r.Cursor.Stage, x.r.Cursor.Round, x.r.Cursor.Phase = stage, round, ""
+	x.r.Cursor.Stage = stage
+	x.r.Cursor.Round = round
+	x.r.Cursor.Phase = ""
 	return x
 }
 
@@ -86,7 +88,9 @@ func (x *table) say(s protocol.Step) {
 	if c := contracts[s.Contract]; c != nil && x.fail[s.Phase] {
 		safe, ok := c.Default([]string{"A", "B", "C"})
 		require.True(x.t, ok)
-		turn.Text, turn.Data, turn.Flags = safe.Text, safe.Data, []transcript.Flag{transcript.Defaulted}
+		turn.Text = safe.Text
+		turn.Data = safe.Data
+		turn.Flags = []transcript.Flag{transcript.Defaulted}
 	} else if s.Phase == "synthesize" {
 		good, err := c.Parse(`{"description":"D","implementation":["I"],"trade_offs":["T"],"recommendations":["R"],"confidence":80}`, nil)
 		require.NoError(x.t, err)

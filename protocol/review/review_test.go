@@ -211,7 +211,9 @@ func TestInventedQuotesAreDroppedBeforeAnybodyPays(t *testing.T) {
 // A reviewer may be wrong about the file and the lines: the place of the quote counts.
 func TestLinesAreThoseOfTheQuote(t *testing.T) {
 	lie := nilStore
-	lie.File, lie.Line, lie.EndLine = "main.go", 999, 1000
+	lie.File = "main.go"
+	lie.Line = 999
+	lie.EndLine = 1000
 	r, _ := hold(t, seats{
 		"Ada" + find: found(lie), "Bo" + find: found(), "Cy" + find: found(), "Bo" + attack: votes(1), "Cy" + attack: votes(1), "Jo" +
 			rule: rulings("1 error"),

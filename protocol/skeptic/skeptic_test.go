@@ -315,7 +315,9 @@ func TestTheTraceOfADebate(t *testing.T) {
 	})
 	require.Zero(t, d.protocol.Answer(&d.Record), "nothing was said yet")
 	require.Equal(t, transcript.EarlyStop, d.run(t).Outcome)
-	d.ID, d.Topic, d.Started = "d", "Ban cars?", time.Unix(1e9, 0).UTC()
+	d.ID = "d"
+	d.Topic = "Ban cars?"
+	d.Started = time.Unix(1e9, 0).UTC()
 	a := d.protocol.Answer(&d.Record)
 	require.Equal(t, "synthesis 3", a.Text)
 	require.JSONEq(t, `{

@@ -24,7 +24,9 @@ func data(s protocol.Step) prompts.Data {
 	}
 	contract := vote.BallotContract
 	if s.Contract == vote.RulingContract.Name() {
-		contract, d.Me, d.Others = vote.RulingContract, transcript.Profile{Name: "Jo"}, seats
+		contract = vote.RulingContract
+		d.Me = transcript.Profile{Name: "Jo"}
+		d.Others = seats
 	}
 	d.ReplyFields = contract.Outline()
 	return d
@@ -42,7 +44,9 @@ func TestPromptsOfAVote(t *testing.T) {
 	h.enter(transcript.Conclusion)
 	decide := h.Next()[0]
 	answer := revise
-	answer.Phase, answer.Round, answer.Prompt = "answer", 1, "vote-answer"
+	answer.Phase = "answer"
+	answer.Round = 1
+	answer.Prompt = "vote-answer"
 
 	first, _ := protocoltest.Render(t, answer.Prompt, data(answer))
 	again, _ := protocoltest.Render(t, revise.Prompt, data(revise))

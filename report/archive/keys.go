@@ -60,7 +60,9 @@ func calls(events []debate.Event) (list []call) {
 // has, and also about one that has led to a finding, to a tally or to a step. So only the keys of calls are left whose requests
 // were made from entries without hidden texts.
 func keep(f *File, all *seal.Keys) {
-	events, hides, hidden := make([]debate.Event, len(f.entries)), make([]bool, len(f.entries)), len(f.entries)
+	events := make([]debate.Event, len(f.entries))
+	hides := make([]bool, len(f.entries))
+	hidden := len(f.entries)
 	for i := range f.entries {
 		stored, paths, err := f.entries[i].Unmask()
 		if err != nil {
@@ -116,7 +118,8 @@ func withKeys(f *File, stored []byte) ([]byte, error) {
 		return nil, err
 	}
 	var err error
-	if fields["copied_keys"], err = json.Marshal(f.header.Keys); err != nil {
+	fields["copied_keys"], err = json.Marshal(f.header.Keys)
+	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(fields)

@@ -59,7 +59,8 @@ func mutate(pick *rand.Rand, record []byte) change {
 	case 0:
 		at := pick.IntN(len(record))
 		b := bytes.Clone(record)
-		if b[at] ^= byte(1 << pick.IntN(8)); pick.IntN(2) == 0 {
+		b[at] ^= byte(1 << pick.IntN(8))
+		if pick.IntN(2) == 0 {
 			b[at] = " \n{}\"0a"[pick.IntN(7)]
 		}
 		begun := record[:at+1]

@@ -126,7 +126,8 @@ func (p *parser) header() error {
 		return fmt.Errorf("read header: %w", err)
 	}
 	p.lines = p.lines[1:]
-	if p.secret, err = base64.RawURLEncoding.Strict().DecodeString(h.Secret); err != nil {
+	p.secret, err = base64.RawURLEncoding.Strict().DecodeString(h.Secret)
+	if err != nil {
 		return fmt.Errorf("read header: secret: %w", err)
 	}
 	return nil
@@ -143,10 +144,12 @@ func (p *parser) entry() error {
 		return fmt.Errorf("the line does not have the number %d, a leaf, a salt and a payload", p.seq)
 	}
 	e := chain.Entry{Payload: []byte(parts[3])}
-	if e.Leaf, err = chain.Parse(parts[1]); err != nil {
+	e.Leaf, err = chain.Parse(parts[1])
+	if err != nil {
 		return err
 	}
-	if e.Salt, err = base64.RawURLEncoding.Strict().DecodeString(parts[2]); err != nil {
+	e.Salt, err = base64.RawURLEncoding.Strict().DecodeString(parts[2])
+	if err != nil {
 		return fmt.Errorf("read salt: %w", err)
 	}
 	if chain.Leaf(e.Salt, e.Payload) != e.Leaf {
@@ -156,7 +159,8 @@ func (p *parser) entry() error {
 		rest, _ := p.next(textWord)
 		salt, value, _ := strings.Cut(rest, " ")
 		t := chain.Text{Value: []byte(value)}
-		if t.Salt, err = base64.RawURLEncoding.Strict().DecodeString(salt); err != nil {
+		t.Salt, err = base64.RawURLEncoding.Strict().DecodeString(salt)
+		if err != nil {
 			return fmt.Errorf("read salt of a text: %w", err)
 		}
 		if !json.Valid(t.Value) {
@@ -227,7 +231,8 @@ func (p *parser) end() error {
 		}
 		p.file.notes = append(p.file.notes, text)
 	}
-	if _, err = p.next(sumWord); err == nil && len(p.lines) > 0 {
+	_, err = p.next(sumWord)
+	if err == nil && len(p.lines) > 0 {
 		err = errors.New("something follows the last line")
 	}
 	return err

@@ -92,7 +92,8 @@ func record(ctx context.Context, e *debate.Engine, id string) (*File, error) {
 		f.entries = append(f.entries, entry)
 	}
 	if p := first.Parent; p.ID != "" {
-		if f.parent, err = headOf(ctx, e, p.ID, p.Seq); err != nil && !errors.Is(err, store.ErrNotFound) {
+		f.parent, err = headOf(ctx, e, p.ID, p.Seq)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return nil, fmt.Errorf("read parent: %w", err)
 		}
 	}
@@ -101,7 +102,8 @@ func record(ctx context.Context, e *debate.Engine, id string) (*File, error) {
 
 // storedEntries returns the stored bytes of a debate's entries, each on one line.
 func storedEntries(ctx context.Context, d *debate.Debate) (list [][]byte, status store.Status, err error) {
-	if status, err = d.Status(ctx); err != nil {
+	status, err = d.Status(ctx)
+	if err != nil {
 		return nil, status, err
 	}
 	entries, err := d.Entries(ctx)
@@ -198,7 +200,9 @@ func (f *File) Head() string {
 // Sign signs the last hash of the record, unless the same key has signed it. A signature that the engine has made covers the
 // entries before it.
 func (f *File) Sign(s note.Signer) error {
-	heads, list, last := f.heads(), f.stored(), int64(len(f.entries))
+	heads := f.heads()
+	list := f.stored()
+	last := int64(len(f.entries))
 	for n := last; ; n-- {
 		signed, err := chain.Sign(s, f.header.ID, n, heads[n])
 		switch {

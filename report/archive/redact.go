@@ -104,7 +104,8 @@ func (f *File) pick(what string) (list []place, err error) {
 	}
 	at, field := find(what), ""
 	for cut := len(what); at < 0; { // a name in the key may have a dot, and so may the field
-		if cut = strings.LastIndexByte(what[:cut], '.'); cut < 0 {
+		cut = strings.LastIndexByte(what[:cut], '.')
+		if cut < 0 {
 			return nil, fmt.Errorf("%q is no turn and no entry: use the key of a turn, such as 1/2/argue/Ada/, or the number of an entry, and perhaps .FIELD after it", what)
 		}
 		at, field = find(what[:cut]), what[cut+1:]
@@ -151,7 +152,8 @@ func (f *File) quotes(hidden []string) (list []string) {
 	for _, h := range hidden {
 		parts = append(parts, h)
 		for _, s := range strings.FieldsFunc(h, func(r rune) bool { return strings.ContainsRune(".!?;\n", r) }) {
-			if s = strings.TrimSpace(s); len(s) >= minWord {
+			s = strings.TrimSpace(s)
+			if len(s) >= minWord {
 				parts = append(parts, s)
 			}
 		}

@@ -121,7 +121,8 @@ func (f *File) journal(r *Report) (list []store.Entry, first int64, err error) {
 			first = seq
 		}
 		if seq == 1 {
-			if stored, err = withKeys(f, stored); err != nil {
+			stored, err = withKeys(f, stored)
+			if err != nil {
 				return nil, 0, fmt.Errorf("read entry 1: %w", err)
 			}
 		}
@@ -148,7 +149,9 @@ func entryOf(seq int64, stored []byte) store.Entry {
 // derive derives the entries, and returns the code that shaped the debate. first is the number of the first one with a hidden
 // text, or 0.
 func (r *Report) derive(ctx context.Context, id string, o debate.Options, entries []store.Entry, first int64) (code *debate.Code, err error) {
-	o.Store, o.Observer, o.Logger = &sealed{store.Memory(), id, entries}, debate.Observer{}, nil
+	o.Store = &sealed{store.Memory(), id, entries}
+	o.Observer = debate.Observer{}
+	o.Logger = nil
 	e, err := debate.NewEngine(o)
 	if err != nil {
 		return nil, err
@@ -158,7 +161,8 @@ func (r *Report) derive(ctx context.Context, id string, o debate.Options, entrie
 	if d == nil {
 		return nil, err
 	}
-	if code, err = d.Code(ctx); err != nil {
+	code, err = d.Code(ctx)
+	if err != nil {
 		return nil, err
 	}
 	r.Lacks = code.Lacks

@@ -247,7 +247,10 @@ func (h *Hooks) endOnTransition(ev debate.StateChanged) {
 		h.reportEnd(&h.stage)
 	}
 	if ev.On == fsm.Reset {
-		h.stage, h.phase, h.phases, h.done = scopeState{}, scopeState{}, nil, nil
+		h.stage = scopeState{}
+		h.phase = scopeState{}
+		h.phases = nil
+		h.done = nil
 	}
 }
 

@@ -241,7 +241,10 @@ func TestHooksOfAnotherProcessGoOn(t *testing.T) {
 			b := newBook(t)
 			var h progress.Hooks
 			replay(t, d, &h)
-			h.Round, h.Phase, h.Agent, h.Synthesis = b.note, b.note, b.note, b.note
+			h.Round = b.note
+			h.Phase = b.note
+			h.Agent = b.note
+			h.Synthesis = b.note
 			b.drive(d, &h)
 			require.Equal(t, want, b.list()[:5])
 		})

@@ -74,7 +74,10 @@ func newDebate(t *testing.T, s *seats, rounds int) *Debate {
 			},
 		},
 	}
-	d.Seed, d.Topic, d.Judges, d.MaxRounds = "seed", "Tea or coffee?", []string{"Cy"}, rounds
+	d.Seed = "seed"
+	d.Topic = "Tea or coffee?"
+	d.Judges = []string{"Cy"}
+	d.MaxRounds = rounds
 	d.SetProfiles([]transcript.Profile{{Name: "Ada", Position: "tea"}, {Name: "Bo", Position: "coffee"}})
 	d.Cursor = transcript.Cursor{Run: 1, Round: 1}
 	for round := range rounds {
@@ -101,7 +104,10 @@ func add(t *testing.T, d *Debate, turn transcript.Turn) {
 // build builds the prompt of a step of an actor.
 func build(t *testing.T, d *Debate, s protocol.Step) *step.Plan {
 	t.Helper()
-	s.Prompt, s.VisibleSeq, s.Run, s.Round = "opening", d.Seq, 1, d.Cursor.Round
+	s.Prompt = "opening"
+	s.VisibleSeq = d.Seq
+	s.Run = 1
+	s.Round = d.Cursor.Round
 	p := &step.Plan{Step: s}
 	p.Prompt.Set = d.Settings.Templates
 	if s.Contract != "" {

@@ -182,7 +182,9 @@ func collect(root, schema map[string]any, name string, value any, seen map[strin
 
 // The library refuses each configuration that the schema refuses. Both refuse unknown fields and wrong types anywhere.
 func TestTheSchemaRefusesWhatTheLibraryRefuses(t *testing.T) {
-	schema, tried, refused := compile(t), map[string]bool{}, 0
+	schema := compile(t)
+	tried := map[string]bool{}
+	refused := 0
 	all := configurations(t)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		completed, err := create(t, all[name])

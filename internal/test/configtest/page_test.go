@@ -304,7 +304,8 @@ func (b *book) snippet(t *testing.T, o *object) string {
 	t.Helper()
 	src := b.of(t, o.typ.PkgPath())
 	for line := range strings.Lines(src.pkg.Doc) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, `"protocol": {`) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, `"protocol": {`) {
 			return line + "\n"
 		}
 	}

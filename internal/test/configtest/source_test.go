@@ -97,7 +97,8 @@ func fieldComments(fset *token.FileSet, st *ast.StructType) (list []fieldComment
 			json, text = text[at[2]:at[3]], text[:at[0]]+text[at[1]:]
 		}
 		shares := text == "" && fset.Position(f.Pos()).Line == above+1
-		if above = 0; shares || f.Doc != nil {
+		above = 0
+		if shares || f.Doc != nil {
 			above = fset.Position(f.End()).Line
 		}
 		for _, name := range f.Names {

@@ -116,7 +116,9 @@ func (x text) words(s string) string {
 	var b strings.Builder
 	end := 0
 	for _, at := range goName.FindAllStringIndex(s, -1) {
-		before, w, after := s[:at[0]], s[at[0]:at[1]], s[at[1]:]
+		before := s[:at[0]]
+		w := s[at[0]:at[1]]
+		after := s[at[1]:]
 		if !strings.HasSuffix(before, "-") && !strings.HasSuffix(before, "/") { // else it is a part of a word or a path
 			w = x.word(w, startsSentence(before) && !followsName.MatchString(after))
 		}

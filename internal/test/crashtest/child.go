@@ -182,7 +182,8 @@ func (c *Child) Disturb(ctx context.Context, d *debate.Debate) error {
 		if err := enginetest.ReplyForPeople(ctx, d, NewConfig(d.ID())); err != nil {
 			return err
 		}
-		if r, err = d.Result(ctx); err != nil {
+		r, err = d.Result(ctx)
+		if err != nil {
 			return err
 		}
 	}
@@ -278,7 +279,8 @@ func (c *Child) run(ctx context.Context, d *debate.Debate) {
 		}
 		status, err := d.Status(ctx)
 		c.Must(err)
-		if final = status.State.Final(); !final {
+		final = status.State.Final()
+		if !final {
 			c.Must(c.Disturb(ctx, d))
 		}
 	}

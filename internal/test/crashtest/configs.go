@@ -39,7 +39,9 @@ func kindOf(id string) int {
 // ask a person about failures. In a quarter of them, a participant and a judge are people, and there are gates.
 func NewConfig(id string) debate.Config {
 	c := enginetest.PresetConfigs()[kinds[kindOf(id)]]
-	c.ID, c.Limits.StepTimeout, c.Limits.RunningTime = id, stepTimeout, 1000*time.Hour // or the load of the machine would end steps
+	c.ID = id
+	c.Limits.StepTimeout = stepTimeout
+	c.Limits.RunningTime = 1000 * time.Hour // or the load of the machine would end steps
 	if hasPeople(id) {
 		c.AskBeforeRounds, c.AskBeforeVerdict = true, len(c.Judges) > 0
 		c.Participants[1].Human, c.Participants[1].Window = true, 0
@@ -81,7 +83,9 @@ func NewConfig(id string) debate.Config {
 		}
 	}
 	if last := id[len(id)-1]; last >= '0' && last <= '7' {
-		c.OnFailure, c.OnJudgeFailure, c.OnRetrievalFailure = debate.Ask, debate.Ask, debate.Ask
+		c.OnFailure = debate.Ask
+		c.OnJudgeFailure = debate.Ask
+		c.OnRetrievalFailure = debate.Ask
 	}
 	return c
 }

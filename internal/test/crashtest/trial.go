@@ -156,7 +156,8 @@ func (tr *Trial) kill(point string) (hit bool, err error) {
 		_ = c.cmd.Process.Kill()
 		<-c.exited
 		calls, acks, err := c.countCalls()
-		if hit = point == randomPoint && calls > acks; err != nil {
+		hit = point == randomPoint && calls > acks
+		if err != nil {
 			return false, err
 		}
 	}
@@ -180,7 +181,9 @@ type process struct {
 func (tr *Trial) spawn(o ChildConfig) (p *process, err error) {
 	tr.mu.Lock()
 	tr.runs++
-	o.Run, o.Ledger, o.StoreAddress = tr.runs, tr.path, tr.StoreAddress
+	o.Run = tr.runs
+	o.Ledger = tr.path
+	o.StoreAddress = tr.StoreAddress
 	tr.mu.Unlock()
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -192,7 +195,8 @@ func (tr *Trial) spawn(o ChildConfig) (p *process, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.offset, err = tr.ledger.size(); err != nil {
+	p.offset, err = tr.ledger.size()
+	if err != nil {
 		return nil, err
 	}
 	if err := p.cmd.Start(); err != nil {

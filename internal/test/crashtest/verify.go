@@ -138,7 +138,8 @@ func errorsIn(ev debate.Event) (list []string) {
 		failures = append(failures, ev.OtherFailures...)
 	case debate.StateChanged:
 		what, failures = fmt.Sprint("state ", ev.To, " ", ev.Ending), append(failures, ev.Failure)
-		if failures = append(failures, ev.OtherFailures...); ev.Question != nil {
+		failures = append(failures, ev.OtherFailures...)
+		if ev.Question != nil {
 			failures = append(failures, ev.Question.Failure)
 		}
 	}

@@ -110,7 +110,9 @@ func (e *DigestModel) Say(sum uint64, r providers.Request) string {
 	switch {
 	case AsksFor(r, "assessment"):
 		a := Assessment(sum%4 != 0, e.Names...)
-		a.Reasoning, a.Converged, a.DiminishingReturns = fmt.Sprint(sum), sum%5 == 0, sum%7 == 0
+		a.Reasoning = fmt.Sprint(sum)
+		a.Converged = sum%5 == 0
+		a.DiminishingReturns = sum%7 == 0
 		v = a
 	case AsksFor(r, "verdict"):
 		v = judge.Verdict{Summary: fmt.Sprint(sum), Quality: float64(sum % 101)}

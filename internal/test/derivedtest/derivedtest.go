@@ -27,7 +27,8 @@ func Require(t testing.TB, d *debate.Debate) (n Count) {
 		require.NotEqual(t, debate.EntryWrong, c.Verdict, "debate %s, entry %d, %s %s: %s", d.ID(), c.Seq, c.Type, c.Key, c.Reason)
 		n.Verdicts[c.Verdict]++
 		n.Prompts += c.Prompts
-		if n.Unknown += c.Unknown; c.Prompts+c.Unknown > 0 && c.Type == "turn" {
+		n.Unknown += c.Unknown
+		if c.Prompts+c.Unknown > 0 && c.Type == "turn" {
 			n.Turns++
 		}
 		if c.Read {

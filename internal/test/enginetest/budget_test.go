@@ -224,7 +224,9 @@ func TestTheSmallestBudgetIsCloseToTheWorstCase(t *testing.T) {
 					d := debatetest.New(t, limit(least), o)
 					res := debatetest.RunResult(t, d)
 					require.Equal(t, fsm.Completed, res.State)
-					used, spoke, concluded := res.Total.Usage, 0, 0
+					used := res.Total.Usage
+					spoke := 0
+					concluded := 0
 					for _, turn := range res.Turns {
 						require.Subset(t, []transcript.Flag{transcript.Reasked}, turn.Flags, "%s: %s", turn.Key, turn.Text)
 						switch turn.Kind {

@@ -24,7 +24,9 @@ var corruptionTests = map[string]func(*env){
 func (s *env) statusCorruptions() map[string]func(id string, status store.Status) {
 	harms := map[string]func(string, store.Status){
 		"has another state": func(id string, status store.Status) {
-			status.State, status.Usage, status.Topic = fsm.Error, transcript.Usage{Output: 1 << 20}, "Ban bikes?"
+			status.State = fsm.Error
+			status.Usage = transcript.Usage{Output: 1 << 20}
+			status.Topic = "Ban bikes?"
 			require.NoError(s, s.backend.Open(s).Commit(s.ctx, store.Change{ID: id, After: status.Seq, Status: status}))
 		},
 	}

@@ -181,7 +181,8 @@ func (s *env) runUntilEvent(d *debate.Debate, n int) bool {
 	s.Helper()
 	for ev, err := range d.Run(s.ctx) {
 		require.NoError(s, err)
-		if n -= len(durable([]debate.Event{ev})); n == 0 {
+		n -= len(durable([]debate.Event{ev}))
+		if n == 0 {
 			return true
 		}
 	}

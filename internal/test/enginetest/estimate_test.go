@@ -90,7 +90,9 @@ func TestAnEstimateOfAShortDebate(t *testing.T) {
 	require.Equal(t, 7, e.Likely.Calls, "two rounds of two speeches and an assessment, and a verdict")
 	require.Equal(t, 7*400, e.Likely.Output)
 	require.Len(t, e.Seats, 3)
-	ada, bo, jo := e.Seats[0], e.Seats[1], e.Seats[2]
+	ada := e.Seats[0]
+	bo := e.Seats[1]
+	jo := e.Seats[2]
 	require.Equal(t, []string{"Ada", "Bo", "J"}, []string{ada.Name, bo.Name, jo.Name})
 	require.Equal(t, "large", jo.Model)
 	require.Equal(t, 3, jo.Likely.Calls)

@@ -122,7 +122,9 @@ func (s *env) turnReadBack() {
 	turns := s.result(s.openInNewProcess("d")).Turns
 	require.Equal(s, s.json(shown), s.json(turns), "the loaded turns equal those of the events")
 
-	speech, assessment, late := turns[0], turns[2], turns[len(turns)-3]
+	speech := turns[0]
+	assessment := turns[2]
+	late := turns[len(turns)-3]
 	require.Len(s, speech.Attempts, 1)
 	require.Equal(s, "model-A", speech.Attempts[0].Model)
 	require.Equal(s, "m", speech.Attempts[0].Provider)

@@ -127,7 +127,9 @@ func withoutJudges(c debate.Config) debate.Config {
 
 // withSummaries gives the participants a small window that soon needs summaries.
 func withSummaries(c debate.Config) debate.Config {
-	c.History, c.Limits.StepTokens, c.Limits.JudgeTokens = window.Policy{Manager: window.Summarize}, 500, 500
+	c.History = window.Policy{Manager: window.Summarize}
+	c.Limits.StepTokens = 500
+	c.Limits.JudgeTokens = 500
 	for i := range c.Participants {
 		c.Participants[i].Window = 4000
 	}

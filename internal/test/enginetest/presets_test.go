@@ -156,7 +156,8 @@ func TestATraceStoppedEarlyWhereTheDebateDid(t *testing.T) {
 func TestAFailedAttemptDoesNotEndALongerProCon(t *testing.T) {
 	c := configOf(procon.Protocol{}, 1, debate.Limits{MaxRounds: 10}, "A", "B")
 	d := runWith(t, c, scriptedModel([]string{"A", "B"}, func(n int, r providers.Request, reply *scripted.Reply) {
-		if reply.Usage = (transcript.Usage{Input: 10, Output: r.MaxTokens}); n == 3 {
+		reply.Usage = (transcript.Usage{Input: 10, Output: r.MaxTokens})
+		if n == 3 {
 			reply.Text = ""
 		}
 	}))

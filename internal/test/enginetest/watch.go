@@ -25,7 +25,8 @@ func (s *env) watch(d *debate.Debate, after int64) (begun <-chan struct{}, done 
 				o.err = err
 				continue
 			}
-			if o.events = append(o.events, ev); len(o.events) == 1 {
+			o.events = append(o.events, ev)
+			if len(o.events) == 1 {
 				close(first)
 			}
 		}

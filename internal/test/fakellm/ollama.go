@@ -156,7 +156,9 @@ func (o *OllamaServer) write(w http.ResponseWriter, s *Server, asked OllamaReque
 	limit := min(cmp.Or(asked.MaxTokens, asked.Options.NumPredict, window), max(window-prompt, 1))
 	reply := Reply{Usage: transcript.Usage{Input: prompt, Output: (len(text) + size - 1) / size}}
 	if reply.Usage.Output > limit {
-		text, reply.Usage.Output, reply.FinishReason = text[:limit*size], limit, "length"
+		text = text[:limit*size]
+		reply.Usage.Output = limit
+		reply.FinishReason = "length"
 	}
 	for len(text) > 0 {
 		n := min(size, len(text))

@@ -55,7 +55,9 @@ func TestChunksAreCutBetweenCharacters(t *testing.T) {
 				return providers.Response{Text: tt.said}, nil
 			})
 			c := debatetest.PairConfig(procon.Protocol{})
-			c.Participants[0].Position, c.Participants[1].Position, c.Limits.MaxRounds = "Yes.", "No.", 1
+			c.Participants[0].Position = "Yes."
+			c.Participants[1].Position = "No."
+			c.Limits.MaxRounds = 1
 			c.OnFailure, c.Retries = debate.Degrade, map[providers.ErrorKind]int{providers.Network: 0}
 			d := debatetest.New(t, c, debate.Options{Providers: map[string]providers.Provider{"m": model, "j": scripted.Text("No.", "No.")}})
 			live, watched := joinedChunks{}, joinedChunks{}

@@ -139,7 +139,9 @@ func oxfords(m panel.Mode) debate.Config {
 
 func withSummaries(m panel.Mode) debate.Config {
 	c := panels(m)
-	c.History, c.Limits.StepTokens, c.Limits.JudgeTokens = window.Policy{Manager: window.Summarize}, 100, 100
+	c.History = window.Policy{Manager: window.Summarize}
+	c.Limits.StepTokens = 100
+	c.Limits.JudgeTokens = 100
 	c.Judges = []debate.Participant{{Window: 3100}}
 	c.Summarizer.Window = 9000
 	return c
@@ -491,7 +493,9 @@ func (f fault) fail(ctx context.Context, r providers.Request) (providers.Respons
 func (f fault) debate(t *testing.T) (*debate.Debate, *scriptedModels) {
 	t.Helper()
 	cfg := f.site.debate(f.mode)
-	cfg.ID, cfg.Topic, cfg.Judges = "d", "Ban cars?", append(cfg.Judges, debate.Participant{})[:1]
+	cfg.ID = "d"
+	cfg.Topic = "Ban cars?"
+	cfg.Judges = append(cfg.Judges, debate.Participant{})[:1]
 	cfg.Judges[0].Name, cfg.Judges[0].Provider = "J", "J"
 	cfg.PersonaAssigner.Provider, cfg.Summarizer.Provider = protocol.PersonaAssigner, protocol.Summarizer
 	for _, name := range f.site.names() {
@@ -632,7 +636,11 @@ func checkKept(t *testing.T, events []debate.Event, res *debate.Result) {
 // checkEvents checks the events of the step that failed.
 func (f fault) checkEvents(t *testing.T, events []debate.Event, what string, w *scriptedModels) {
 	t.Helper()
-	started, failed, gone, left, warned := 0, 0, false, 0, 0
+	started := 0
+	failed := 0
+	gone := false
+	left := 0
+	warned := 0
 	for _, ev := range events {
 		switch ev := ev.(type) {
 		case debate.TurnStarted:

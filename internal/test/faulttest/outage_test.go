@@ -212,7 +212,9 @@ func TestAProviderThatAnswersOthersIsReachable(t *testing.T) {
 		})
 		e := debatetest.Engine(t, debate.Options{Providers: map[string]providers.Provider{"m": broken, "j": broken}})
 		cfg := debatetest.PairConfig(nil)
-		cfg.ID, cfg.Limits.MinRounds, cfg.Limits.MaxRounds = "other", 100, 100
+		cfg.ID = "other"
+		cfg.Limits.MinRounds = 100
+		cfg.Limits.MaxRounds = 100
 		other := debatetest.Create(t, e, cfg)
 		require.NoError(t, other.Start(t.Context()))
 
@@ -317,7 +319,9 @@ func TestAnOutageInAParallelPhase(t *testing.T) {
 					require.Empty(t, turn.Flags, turn.Key)
 				}
 			}
-			keys, took, broken = debatetest.TurnKeys(r), time.Since(began), s.broken
+			keys = debatetest.TurnKeys(r)
+			took = time.Since(began)
+			broken = s.broken
 		})
 		return keys, took, broken
 	}

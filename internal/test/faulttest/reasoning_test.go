@@ -62,7 +62,9 @@ func TestUnsupportedSettingsAreRefusedBeforeTheFirstCall(t *testing.T) {
 				o := debate.Options{Store: store.Memory(), Providers: map[string]providers.Provider{"m": wrapped, "j": wrapped}}
 				c := debatetest.PairConfig(nil)
 				seed, warm := int64(7), 0.5
-				c.Participants[0].Seed, c.Participants[1].Reasoning, c.Participants[1].Temperature = &seed, "low", &warm
+				c.Participants[0].Seed = &seed
+				c.Participants[1].Reasoning = "low"
+				c.Participants[1].Temperature = &warm
 				c.Judges[0].Seed, c.Judges[0].Reasoning = &seed, "high"
 				c.Substitutes = []debate.Participant{{Provider: "j", Seed: &seed}}
 				c.Summarizer.Seed = &seed
@@ -184,7 +186,9 @@ func TestASubstituteHasRoomForItsReasoning(t *testing.T) {
 					return judge.Generate(ctx, r)
 				})
 				tt.substitute.Provider = "s"
-				c.Judges[0].MaxTokens, c.Substitutes, c.OnOverflow = tt.judge, []debate.Participant{tt.substitute}, debate.Degrade
+				c.Judges[0].MaxTokens = tt.judge
+				c.Substitutes = []debate.Participant{tt.substitute}
+				c.OnOverflow = debate.Degrade
 			})
 			debatetest.Finish(t, d)
 			require.Equal(t, tt.want, seen)
@@ -353,7 +357,9 @@ func TestInlineReasoningOfASummaryAfterAnOverflow(t *testing.T) {
 		return scripted.Reply{Text: "<think>My secret plan.</think>They spoke."}
 	}}
 	d, _ := reasoningDebate(t, s, func(c *debate.Config, o *debate.Options) {
-		c.OnOverflow, c.Summarizer, c.Limits.MaxRounds = debate.OverflowSummarize, debate.Participant{Provider: "s"}, 3
+		c.OnOverflow = debate.OverflowSummarize
+		c.Summarizer = debate.Participant{Provider: "s"}
+		c.Limits.MaxRounds = 3
 		o.Providers["s"] = summaries
 	})
 	debatetest.Finish(t, d)

@@ -307,7 +307,8 @@ func TestADebateContinuesWhenItsEngineHasGone(t *testing.T) {
 				old := newTestEngine(t, processOptions(dying, m, "old"))
 				c := pairConfig("d")
 				asking(&c)
-				if c.Limits.MaxRounds = 1; tt.human {
+				c.Limits.MaxRounds = 1
+				if tt.human {
 					c.Participants = []debate.Participant{{Name: "A", Human: true}, {Name: "B", Human: true}}
 				}
 				d := debatetest.Create(t, old, c)

@@ -114,7 +114,8 @@ func placesIn(v any, path string) (list []place) {
 		for _, name := range names {
 			at := path + "." + name
 			list = append(list, place{at, v[name], func(to any) {
-				if v[name] = to; to == nil {
+				v[name] = to
+				if to == nil {
 					delete(v, name)
 				}
 			}})

@@ -99,7 +99,9 @@ func TestEditedConfigurations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := lifeConfig()
-			cfg.Participants, cfg.Judges, cfg.Seed = cfg.Participants[:2], cfg.Judges[:1], "seed"
+			cfg.Participants = cfg.Participants[:2]
+			cfg.Judges = cfg.Judges[:1]
+			cfg.Seed = "seed"
 			e, m := newEngine(t, cfg, func(o *debate.Options) { o.PromptSets = map[string]fs.FS{"formal": formal} })
 			parent := create(t, e, cfg)
 			run(t, parent)
@@ -165,7 +167,10 @@ func TestEditsBeforeTheFirstTurn(t *testing.T) {
 	run(t, parent)
 	for seq := range debatetest.Result(t, parent).Turns[0].Seq - 1 {
 		edited := cfg
-		edited.ID, edited.Seed, edited.Protocol, edited.Judges = "", "other", vote.Protocol{}, nil
+		edited.ID = ""
+		edited.Seed = "other"
+		edited.Protocol = vote.Protocol{}
+		edited.Judges = nil
 		edited.Participants = []debate.Participant{{Name: "D"}, {Name: "E"}, {Name: "F"}}
 		d := fork(t, e, seq+1, debate.Edits{Config: &edited})
 		run(t, d)
@@ -336,7 +341,9 @@ func TestAForkOfAnError(t *testing.T) {
 	require.Equal(t, fsm.Completed, debatetest.Status(t, d).State)
 	require.Equal(t, fsm.Paused, debatetest.Status(t, parent).State)
 
-	cfg.ID, cfg.OnJudgeFailure, cfg.Judges = "e", debate.Continue, []debate.Participant{{Name: "J", Provider: "m"}}
+	cfg.ID = "e"
+	cfg.OnJudgeFailure = debate.Continue
+	cfg.Judges = []debate.Participant{{Name: "J", Provider: "m"}}
 	cfg.Participants[1].Provider, cfg.Participants = "n", cfg.Participants[:2]
 	parent = create(t, e, cfg)
 	_, err := debatetest.Run(t, parent)

@@ -19,7 +19,8 @@ import (
 func failuresIn(ev debate.Event) (list []*debate.Failure) {
 	switch ev := ev.(type) {
 	case debate.StateChanged:
-		if list = append(ev.OtherFailures, ev.Failure); ev.Question != nil {
+		list = append(ev.OtherFailures, ev.Failure)
+		if ev.Question != nil {
 			list = append(list, ev.Question.Failure)
 		}
 	case debate.Dropped:

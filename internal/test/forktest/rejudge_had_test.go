@@ -35,7 +35,8 @@ func TestARemarkThatTheCourseWouldRepeat(t *testing.T) {
 	cfg.AskAboveCost = 12
 	e, m := newEngine(t, cfg)
 	m.alter = func(k transcript.Key, _ int, reply *scripted.Reply) {
-		if reply.Usage.Output = 1; strings.HasPrefix(k.Actor, "new") {
+		reply.Usage.Output = 1
+		if strings.HasPrefix(k.Actor, "new") {
 			reply.Usage.Output = 4
 		}
 	}

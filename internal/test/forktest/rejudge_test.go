@@ -35,7 +35,9 @@ func judged() map[string]debate.Config {
 	scores.Protocol = panel.Protocol{ByScores: true}
 	all["panel by scores"] = scores
 	pairs := all["panel"]
-	pairs.Protocol, pairs.Participants, pairs.Limits.MaxRounds = pairwise.Protocol{A: "Yes.", B: "No.", Challenge: true}, nil, 1
+	pairs.Protocol = pairwise.Protocol{A: "Yes.", B: "No.", Challenge: true}
+	pairs.Participants = nil
+	pairs.Limits.MaxRounds = 1
 	all["pairwise"] = pairs
 	for _, name := range []string{"vote of samples", "vote with conditions"} {
 		delete(all, name)
@@ -246,7 +248,8 @@ func TestRejudgedLives(t *testing.T) {
 				t.Parallel()
 				l, change := l, l.change // the other kind of panel has its own
 				l.change = func(c *debate.Config) {
-					if c.Protocol = p; change != nil {
+					c.Protocol = p
+					if change != nil {
 						change(c)
 						q := c.Protocol.(panel.Protocol)
 						q.ByScores = p.ByScores
@@ -494,7 +497,9 @@ func TestDocumentsThatAreLeftOut(t *testing.T) {
 // A budget ends a rejudged debate in the middle of its course: it is concluded there, by the judges, and the rest is left out.
 func TestABudgetEndsARejudgedDebate(t *testing.T) {
 	cfg := lifeConfig()
-	cfg.Protocol, cfg.Limits.MaxRounds, cfg.Limits.OutputTokens = panel.Protocol{ByScores: true}, 6, 60_000
+	cfg.Protocol = panel.Protocol{ByScores: true}
+	cfg.Limits.MaxRounds = 6
+	cfg.Limits.OutputTokens = 60_000
 	e, m := newEngine(t, cfg)
 	m.alter = func(k transcript.Key, _ int, reply *scripted.Reply) {
 		reply.Usage = transcript.Usage{Input: 100, Output: 1000}

@@ -33,11 +33,15 @@ func Require(t testing.TB, file, got string) {
 // "<!-- /name -->". With -update it writes the text there first, or appends the section if the document lacks it.
 func Section(t testing.TB, file, name, got string) {
 	t.Helper()
-	document, begin, end := read(t, file), "<!-- "+name+" -->\n", "<!-- /"+name+" -->\n"
+	document := read(t, file)
+	begin := "<!-- " + name + " -->\n"
+	end := "<!-- /" + name + " -->\n"
 	before, rest, begun := strings.Cut(document, begin)
 	is, after, ended := strings.Cut(rest, end)
 	if *update && !begun {
-		before, begun, ended = strings.TrimRight(document, "\n")+"\n\n", true, true
+		before = strings.TrimRight(document, "\n") + "\n\n"
+		begun = true
+		ended = true
 	}
 	require.True(t, begun && ended, "%s has no section %q with an end: run this test with -update", file, name)
 	if *update {

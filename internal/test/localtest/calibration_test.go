@@ -28,7 +28,9 @@ func (m *counting) Generate(_ context.Context, r providers.Request) (res provide
 		res.Usage.Input += window.Estimate(message.Text)
 	}
 	res.Usage.Input = (res.Usage.Input + window.Estimate(string(r.Schema))) * 5 / 2
-	res.Text, res.Usage.Output, res.FinishReason = strings.Repeat("The bus is cheap. ", 40), 200, providers.Stop
+	res.Text = strings.Repeat("The bus is cheap. ", 40)
+	res.Usage.Output = 200
+	res.FinishReason = providers.Stop
 	if r.Schema == nil {
 		return res, nil
 	}

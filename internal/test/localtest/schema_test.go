@@ -55,7 +55,9 @@ func (p preset) config(id string, rounds, window int) debate.Config {
 		ID: id, Topic: "Should cities ban private cars?", Protocol: p.protocol, Judges: []debate.Participant{{Name: "Judge", Window: window}},
 		Limits: debate.Limits{MinRounds: rounds, MaxRounds: rounds, OutputTokens: 1 << 30},
 	}
-	c.PersonaAssigner.Window, c.Summarizer.Window, c.Retriever.Window = window, window, window
+	c.PersonaAssigner.Window = window
+	c.Summarizer.Window = window
+	c.Retriever.Window = window
 	for i, name := range []string{"Ada", "Bo", "Cy"}[:p.participants] {
 		side := []string{"for", "against"}[i%2]
 		c.Participants = append(c.Participants, debate.Participant{Name: name, Side: side, Position: "What " + name + " holds.", Window: window})

@@ -161,7 +161,9 @@ func TestLiveEventsStandInOrder(t *testing.T) {
 // The live events of an engine that continues a debate follow what other engines have committed, before and during the drive.
 func TestLiveEventsFollowWhatOthersCommitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, l, m := store.Memory(), &listener{}, &model{cfg: pair()}
+		s := store.Memory()
+		l := &listener{}
+		m := &model{cfg: pair()}
 		_, first := start(t, m, debate.Observer{}, func(c *debate.Config, o *debate.Options) { c.Protocol, o.Store = panel.Protocol{}, s })
 		require.NoError(t, first.Annotate(t.Context(), "note", 1))
 		for range 5 {
@@ -551,7 +553,9 @@ func TestCommitsAreToldInOrder(t *testing.T) {
 			require.Equal(t, "d", id)
 			keep(&told, ev)
 		}}, func(c *debate.Config, o *debate.Options) {
-			c.Judges[0].Model, c.Participants[0].Model, o.Store = "same", "same", s
+			c.Judges[0].Model = "same"
+			c.Participants[0].Model = "same"
+			o.Store = s
 		})
 		require.Equal(t, 1, count(), "Create has told its entry")
 		require.NoError(t, d.Start(t.Context()))

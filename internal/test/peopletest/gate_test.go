@@ -30,7 +30,9 @@ func (b *table) question() *debate.Question {
 func TestGates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := sit(t, "A B", func(c *debate.Config) {
-			c.AskBeforeRounds, c.AskBeforeVerdict, c.AskAboveCost = true, true, 0.000001
+			c.AskBeforeRounds = true
+			c.AskBeforeVerdict = true
+			c.AskAboveCost = 0.000001
 			c.Prices = price.Prices{"m": {Input: 1, Output: 1}}
 			for i := range c.Participants {
 				c.Participants[i].Model = "m"

@@ -81,7 +81,9 @@ func TestAPersonInACouncil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for seed := range 8 {
 			b := sit(t, "A @B C", func(c *debate.Config) {
-				c.Protocol, c.Limits.MaxRounds, c.Seed = council.Protocol{}, 1, fmt.Sprint(seed)
+				c.Protocol = council.Protocol{}
+				c.Limits.MaxRounds = 1
+				c.Seed = fmt.Sprint(seed)
 			})
 			b.run()
 			b.answer("B", "Keep the trams.")

@@ -629,7 +629,9 @@ func TestATemplateThatFails(t *testing.T) {
 			`{{define "system"}}You are {{.Me.Name}}.{{end}}Speak.{{if and (eq .Round 2) (eq .Me.Name "B")}}{{slice .Topic 0 1000}}{{end}}`)}},
 	})
 	c := debatetest.PairConfig(panel.Protocol{Format: panel.RoundLimited})
-	c.Limits.MaxRounds, c.Participants[0].Provider, c.Judges[0].Provider = 2, "", ""
+	c.Limits.MaxRounds = 2
+	c.Participants[0].Provider = ""
+	c.Judges[0].Provider = ""
 	c.Participants[1] = debate.Participant{Name: "B", Human: true}
 	d := debatetest.Create(t, e, c)
 	debatetest.Finish(t, d)

@@ -272,7 +272,8 @@ func aloud(inner providers.Provider) providers.Provider {
 		res, err := inner.Generate(ctx, r)
 		who := strings.TrimPrefix(r.Model, "model of ")
 		thought := "<think>The plan of " + who + ".</think>"
-		if res.Text = thought + res.Text; who == "C" || who == "J" && first {
+		res.Text = thought + res.Text
+		if who == "C" || who == "J" && first {
 			res.Text, first = thought, who == "C" && first
 		}
 		res.Parts = append(res.Parts, providers.Part{Reasoning: &providers.Reasoning{Text: "The plan of " + who + "."}}, providers.Part{Text: res.Text})

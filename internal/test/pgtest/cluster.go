@@ -104,7 +104,8 @@ func (c *Cluster) start() (err error) {
 	server := c.command("postgres", append(c.settings, "-D"+c.data())...)
 	c.server = c.command("sh", append([]string{"-c", guarded, "sh", c.dir}, server.Args...)...)
 	c.server.Stdout, c.server.Stderr = &c.log, &c.log
-	if c.guard, err = c.server.StdinPipe(); err == nil {
+	c.guard, err = c.server.StdinPipe()
+	if err == nil {
 		err = c.server.Start()
 	}
 	if err != nil {

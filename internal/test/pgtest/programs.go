@@ -44,7 +44,8 @@ func installed() string {
 		return ""
 	}
 	if path, err := exec.LookPath("initdb"); err == nil {
-		if path, err = filepath.EvalSymlinks(path); err == nil {
+		path, err = filepath.EvalSymlinks(path)
+		if err == nil {
 			return filepath.Dir(path)
 		}
 	}

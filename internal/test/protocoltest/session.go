@@ -26,7 +26,10 @@ func New(t testing.TB, p protocol.Protocol, participants, judges []string) *Sess
 	for _, name := range participants {
 		s.Participants = append(s.Participants, transcript.Profile{Name: name})
 	}
-	s.Judges, s.MinRounds, s.MaxRounds, s.Cursor.Run = judges, 1, 1, 1
+	s.Judges = judges
+	s.MinRounds = 1
+	s.MaxRounds = 1
+	s.Cursor.Run = 1
 	if d, ok := p.(protocol.Defaulter); ok {
 		s.MinRounds, s.MaxRounds = max(d.Defaults().MinRounds, 1), max(d.Defaults().MaxRounds, 1)
 	}
@@ -36,7 +39,10 @@ func New(t testing.TB, p protocol.Protocol, participants, judges []string) *Sess
 // Enter enters a stage of a round.
 func (s *Session) Enter(stage transcript.Kind, round int) {
 	s.Seq++
-	s.Cursor.Round, s.Cursor.Stage, s.Cursor.Phase, s.Cursor.PhaseSeq = round, stage, "", s.Seq
+	s.Cursor.Round = round
+	s.Cursor.Stage = stage
+	s.Cursor.Phase = ""
+	s.Cursor.PhaseSeq = s.Seq
 }
 
 // Next returns the next steps of the current stage, and begins their phase.

@@ -139,7 +139,8 @@ func (s *counted) Commit(ctx context.Context, c store.Change) error {
 func (f *fixture) report(b *testing.B) {
 	turns, size := 0, 0
 	for _, e := range f.entries {
-		if size += len(e.Data.(json.RawMessage)); e.Type == "turn" {
+		size += len(e.Data.(json.RawMessage))
+		if e.Type == "turn" {
 			turns++
 		}
 	}
@@ -321,7 +322,10 @@ func (f *fixture) benchCommits(b *testing.B, s store.Store, meanwhile func(conte
 	deleted := 0
 	other.Go(func() { deleted = meanwhile(ctx) })
 	h := f.status
-	h.ID, h.Created, h.Updated, h.Labels = "commits-"+strconv.FormatUint(rand.Uint64(), 36), time.Now().UTC(), time.Now().UTC(), nil
+	h.ID = "commits-" + strconv.FormatUint(rand.Uint64(), 36)
+	h.Created = time.Now().UTC()
+	h.Updated = time.Now().UTC()
+	h.Labels = nil
 	turn := f.entries[1]
 	var took []time.Duration
 	for b.Loop() {

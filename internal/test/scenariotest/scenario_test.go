@@ -176,7 +176,8 @@ func (s *scriptedProvider) Generate(ctx context.Context, r providers.Request) (p
 	step := scriptStep{actor: r.Model}
 	for _, m := range r.Messages {
 		if found := stepMark.FindStringSubmatch(m.Text); found != nil {
-			if step.phase, step.round = found[1], found[2]; found[3] != "" {
+			step.phase, step.round = found[1], found[2]
+			if found[3] != "" {
 				step.phase += ">" + found[3]
 			}
 		}
@@ -225,14 +226,16 @@ func (s *scriptedProvider) reply(r providers.Request, say string, n int) (reply 
 	}
 	if fault := errorPattern.FindStringSubmatch(say); fault != nil {
 		reply.Text = strings.TrimSpace(strings.TrimSuffix(say, fault[0]))
-		if reply.Hang = fault[1] == "hang"; !reply.Hang {
+		reply.Hang = fault[1] == "hang"
+		if !reply.Hang {
 			reply.Err = &providers.Error{Kind: providers.ErrorKind(fault[1]), Err: errors.New("made to fail")}
 		}
 		return reply, nil
 	}
 	words := speakersShown(r)
 	if size := paddingPattern.FindStringSubmatch(say); size != nil {
-		if say = strings.TrimSpace(strings.TrimSuffix(say, size[0])); say != "" && say[0] != '{' {
+		say = strings.TrimSpace(strings.TrimSuffix(say, size[0]))
+		if say != "" && say[0] != '{' {
 			say, words = "", say
 		}
 		words = padText(words, size[1])
@@ -324,7 +327,8 @@ func describeEvents(events []debate.Event) string {
 		for _, t := range turns {
 			b.WriteString("  " + turnLine(t) + "\n")
 		}
-		if turns = nil; len(path) > 0 {
+		turns = nil
+		if len(path) > 0 {
 			fmt.Fprintf(&b, "%s -> %s\n%s", strings.Join(path, ", "), at.To, strings.Join(notes, ""))
 		}
 		path, notes = nil, nil
@@ -340,7 +344,9 @@ func describeEvents(events []debate.Event) string {
 			if len(turns) > 0 {
 				flush()
 			}
-			at, path, notes = change, append(path, string(change.On)), append(notes, describeTransition(change)...)
+			at = change
+			path = append(path, string(change.On))
+			notes = append(notes, describeTransition(change)...)
 			continue
 		}
 		flush()

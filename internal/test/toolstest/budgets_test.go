@@ -25,9 +25,13 @@ func TestACrashAtEachEntryUnderABudget(t *testing.T) {
 			} {
 				c := config(&world{})
 				c.Protocol, c.Limits = panel.Protocol{Mode: mode}, limits
-				c.Limits.MaxRounds, c.Limits.StepTokens, c.Limits.JudgeTokens = 1, 600, 600
+				c.Limits.MaxRounds = 1
+				c.Limits.StepTokens = 600
+				c.Limits.JudgeTokens = 600
 				c.Prices = price.Prices{"x": {Input: 1, Output: 5}}
-				c.Participants[0].Model, c.Participants[1].Model, c.Judges[0].Model = "x", "x", "x"
+				c.Participants[0].Model = "x"
+				c.Participants[1].Model = "x"
+				c.Judges[0].Model = "x"
 				whole := &world{rounds: 4}
 				d := run(t, whole, c, nil)
 				total := len(events(t, d))

@@ -20,7 +20,8 @@ func (f *forbidding) add(before, now []string) {
 	same := true
 	for i, text := range now {
 		n := window.Estimate(text)
-		if f.sent += n; same && i < len(before) && before[i] == text {
+		f.sent += n
+		if same && i < len(before) && before[i] == text {
 			f.repeated += n
 		} else {
 			same = false

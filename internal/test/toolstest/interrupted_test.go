@@ -34,7 +34,8 @@ func TestRoundsOfAnInterruptedStepAreNamed(t *testing.T) {
 			for check, err := range again.VerifyEntries(t.Context()) {
 				require.NoError(t, err)
 				require.NotEqual(t, debate.EntryWrong, check.Verdict, check.Reason)
-				if unknown += check.Unknown; check.Unknown > 0 {
+				unknown += check.Unknown
+				if check.Unknown > 0 {
 					require.Equal(t, "tools", check.Type)
 					require.Equal(t, []string{"the step was interrupted after this round of tool calls: its requests are not made again"}, check.Missing)
 				}

@@ -65,7 +65,9 @@ func TestPromptsWithToolsAreRebuilt(t *testing.T) {
 			c.Substitutes = []debate.Participant{{Provider: "m", Model: "second"}}
 		},
 		"substitute, asked again": func(w *world, c *debate.Config) {
-			w.vague, w.dead, c.Judges[0].Model = true, "first", "first"
+			w.vague = true
+			w.dead = "first"
+			c.Judges[0].Model = "first"
 			c.Substitutes = []debate.Participant{{Provider: "m", Model: "second"}}
 		},
 		"no rounds left": func(_ *world, c *debate.Config) { c.Limits.ToolRounds = 1 },
@@ -155,7 +157,9 @@ func TestApproval(t *testing.T) {
 			db := store.Memory()
 			w := &world{rounds: 1, calls: 2, name: name}
 			c := config(w)
-			c.Judges[0].Tools, c.Participants[1].Tools, c.Limits.MaxRounds = nil, nil, 1
+			c.Judges[0].Tools = nil
+			c.Participants[1].Tools = nil
+			c.Limits.MaxRounds = 1
 			d := run(t, w, c, db)
 			require.Empty(t, w.ran)
 			ids := map[string]bool{}

@@ -115,7 +115,9 @@ func TestNamesOfABlindJudge(t *testing.T) {
 		return tool.Result{Text: "Alice and Bob spoke."}, nil
 	}
 	c := config(w)
-	c.Participants[0].Name, c.Participants[1].Name, c.Limits.MaxRounds = "Alice", "Bob", 1
+	c.Participants[0].Name = "Alice"
+	c.Participants[1].Name = "Bob"
+	c.Limits.MaxRounds = 1
 	c.Participants[0].Tools, c.Participants[1].Tools = nil, nil
 	d := run(t, w, c, nil)
 	require.NotEmpty(t, got)
@@ -226,9 +228,14 @@ func TestBudgetsWithTools(t *testing.T) {
 		hold := func(rounds int, tools bool) (turns, output int) {
 			w := &world{rounds: rounds}
 			c := config(w)
-			c.Limits.MaxRounds, c.Limits.OutputTokens, c.Limits.StepTokens, c.Limits.JudgeTokens = 6, budget, 300, 600
+			c.Limits.MaxRounds = 6
+			c.Limits.OutputTokens = budget
+			c.Limits.StepTokens = 300
+			c.Limits.JudgeTokens = 600
 			if !tools {
-				c.Participants[0].Tools, c.Participants[1].Tools, c.Judges[0].Tools = nil, nil, nil
+				c.Participants[0].Tools = nil
+				c.Participants[1].Tools = nil
+				c.Judges[0].Tools = nil
 			}
 			full := providersFunc(func(ctx context.Context, r providers.Request) (providers.Response, error) {
 				res, err := w.Generate(ctx, r)

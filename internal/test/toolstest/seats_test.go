@@ -71,9 +71,13 @@ func TestTokenBudgetsWithToolsThatAreNotCalled(t *testing.T) {
 	create := func(tools bool, instructions string, budget int) (*debate.Debate, error) {
 		w := &world{}
 		c := config(w)
-		c.Limits.MaxRounds, c.Limits.Tokens, c.Limits.StepTokens, c.Limits.JudgeTokens = 6, budget, 300, 2000
+		c.Limits.MaxRounds = 6
+		c.Limits.Tokens = budget
+		c.Limits.StepTokens = 300
+		c.Limits.JudgeTokens = 2000
 		for _, p := range []*debate.Participant{&c.Participants[0], &c.Participants[1], &c.Judges[0]} {
-			if p.Window, p.Instructions = 200_000, instructions; !tools {
+			p.Window, p.Instructions = 200_000, instructions
+			if !tools {
 				p.Tools = nil
 			}
 		}

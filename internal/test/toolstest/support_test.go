@@ -194,7 +194,8 @@ var errPower = errors.New("the power has failed")
 func (s *failingStore) Commit(ctx context.Context, c store.Change) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.left -= len(c.Entries); s.left < 0 {
+	s.left -= len(c.Entries)
+	if s.left < 0 {
 		s.left = -1
 		return errPower
 	}

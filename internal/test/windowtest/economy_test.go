@@ -224,7 +224,9 @@ func callsTable(t testing.TB) string {
 	for _, x := range list {
 		p := x.rules
 		d := runEconomyDebate(t, p, cmp.Or(x.rounds, defaultRounds(p)), window.Policy{}, nil)
-		calls, members, all := 0, membersOf(p), d.bill()
+		calls := 0
+		members := membersOf(p)
+		all := d.bill()
 		for _, a := range d.actors {
 			calls += len(a.requests)
 		}

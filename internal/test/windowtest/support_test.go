@@ -301,7 +301,9 @@ func runEconomyDebate(t testing.TB, rules protocol.Protocol, rounds int, policy 
 		o.Providers[name] = d.actors[name]
 		p := debate.Participant{Name: name, Position: position, Provider: name, Window: cmp.Or(windows[name], 1<<30)}
 		if name == protocol.Summarizer {
-			p.Name, p.Window, p.MaxTokens = "", 128_000, 4096
+			p.Name = ""
+			p.Window = 128_000
+			p.MaxTokens = 4096
 		}
 		return p
 	}

@@ -448,7 +448,8 @@ func runInterrupted(t *testing.T, rules protocol.Protocol, rounds int, policy wi
 	o.Providers["j"] = &debatetest.DigestModel{Names: []string{"A", "B", "C"}}
 	o.Store, o.Protocols = store.Memory(), []protocol.Protocol{rules}
 	for i := range c.Participants {
-		if c.Participants[i].Window += 500; !policy.UsesSummaries() {
+		c.Participants[i].Window += 500
+		if !policy.UsesSummaries() {
 			c.Participants[i].Window -= 1700 // the engine keeps no allowance
 		}
 	}

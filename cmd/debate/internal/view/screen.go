@@ -106,7 +106,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case closed:
 		m.closed = true
 	}
-	if m.frame = ""; !m.closed {
+	m.frame = ""
+	if !m.closed {
 		m.frame = strings.Join(m.canvas.draw(), "\n")
 	}
 	return m, nil

@@ -98,7 +98,8 @@ func (j *jsonText) write(piece string) string {
 		case ',':
 			j.value = false
 		case '"':
-			if j.inside = len(j.open) > 0; j.inside && j.shown() && j.anything {
+			j.inside = len(j.open) > 0
+			if j.inside && j.shown() && j.anything {
 				b.WriteByte('\n')
 			}
 		}

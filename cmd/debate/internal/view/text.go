@@ -32,7 +32,10 @@ func (c *cleaner) clean(text string) string {
 		}
 		if r < 0x300 || runeWidth(r) > 0 {
 			c.marks = 0
-		} else if c.marks++; c.marks > maxMarks {
+		} else {
+			c.marks++
+		}
+		if c.marks > maxMarks {
 			continue
 		}
 		b.WriteRune(r)
@@ -72,7 +75,8 @@ func nextCluster(text string) (cluster string, width int) {
 	for _, r := range cluster {
 		sum += runeWidth(r)
 	}
-	if width = max(width, sum); width <= maxCluster {
+	width = max(width, sum)
+	if width <= maxCluster {
 		return cluster, width
 	}
 	r, n := utf8.DecodeRuneInString(text)
@@ -94,13 +98,15 @@ func truncate(text string, columns int) string {
 	used, cut := 0, 0 // cut leaves room for an ellipsis
 	for i := 0; i < len(text); {
 		cluster, n := nextCluster(text[i:])
-		if used += n; used > columns {
+		used += n
+		if used > columns {
 			if columns < 1 {
 				return ""
 			}
 			return text[:cut] + "…"
 		}
-		if i += len(cluster); used < columns {
+		i += len(cluster)
+		if used < columns {
 			cut = i
 		}
 	}

@@ -18,7 +18,8 @@ func (w *wrapper) write(text string) {
 			return
 		}
 		w.rest = rest
-		if w.lines = append(w.lines, line); w.keep > 0 && len(w.lines) >= 2*w.keep {
+		w.lines = append(w.lines, line)
+		if w.keep > 0 && len(w.lines) >= 2*w.keep {
 			w.lines = append(w.lines[:0], w.lines[len(w.lines)-w.keep:]...)
 		}
 	}
@@ -70,7 +71,8 @@ func breakLine(text string, columns int) (line, rest string, ok bool) {
 		}
 		began = began || !space
 		used += n
-		if i += len(cluster); n > 1 {
+		i += len(cluster)
+		if n > 1 {
 			breakAt = i
 		}
 	}

@@ -83,7 +83,8 @@ func (w World) exec(r *Ran, c *exec.Cmd) error {
 
 // program returns the path of a program that the test has built, and the folder of its package.
 func (w World) program(pkg string) (path, folder string, err error) {
-	if folder, err = w.folder(pkg); err != nil {
+	folder, err = w.folder(pkg)
+	if err != nil {
 		return "", "", err
 	}
 	path = filepath.Join(w.Programs, filepath.Base(folder))
@@ -418,7 +419,8 @@ func runCurl(w World, r *Ran) error {
 	if !ok {
 		var begun Ran
 		err := w.goRun(&begun, []string{filepath.Join(w.Root, "examples", "http")})
-		if s, ok = w.lastServer(); err != nil || !ok {
+		s, ok = w.lastServer()
+		if err != nil || !ok {
 			return fmt.Errorf("start the service: %w: %s", err, begun.Said)
 		}
 	}
