@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"path/filepath"
@@ -293,11 +292,16 @@ func pinAll(list []source, files []*document) (labels map[string]string, err err
 func hashOf(files []*document) string {
 	inOrder := slices.SortedFunc(slices.Values(files), func(a, b *document) int { return strings.Compare(a.place, b.place) })
 	all := sha256.New()
+	var line []byte
 	for i, d := range inOrder {
+		line = line[:0]
 		if i > 0 {
-			_, _ = io.WriteString(all, "\n")
+			line = append(line, '\n')
 		}
-		_, _ = io.WriteString(all, d.place+"\x00"+d.sha256())
+		line = append(line, d.place...)
+		line = append(line, 0)
+		line = append(line, d.sha256()...)
+		_, _ = all.Write(line)
 	}
 	return hex.EncodeToString(all.Sum(nil))
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -24,7 +25,7 @@ func IsCode(name string) bool {
 }
 
 // codeToken matches a name or number, or another character that is no space.
-var codeToken = regexp.MustCompile(`[\pL\pM\p{Nd}_]+|[^\s\x{a0}]`)
+var codeToken = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\pM\p{Nd}_]+|[^\s\x{a0}]`) })
 
 // reduceCode reduces a text that is code: all of it counts but white space.
 func reduceCode(text string) reduced { return reduceParts(text, []Place{{0, len(text)}}) }
@@ -43,7 +44,7 @@ func reduceParts(text string, parts []Place) reduced {
 			r.letters.WriteByte(0)
 		}
 		end = part.End
-		for _, at := range codeToken.FindAllStringIndex(text[part.Start:part.End], -1) {
+		for _, at := range codeToken().FindAllStringIndex(text[part.Start:part.End], -1) {
 			r.begin(part.Start + at[0])
 			r.write(text[part.Start+at[0]:part.Start+at[1]], part.Start+at[1])
 		}
