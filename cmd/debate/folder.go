@@ -224,7 +224,9 @@ func (f *folderReader) examine(ctx context.Context, place string, room *folderRo
 		return fileText{why: why, err: err}
 	}
 	sum := sha256.Sum256(text)
-	return fileText{text: room.texts.keep(text), hash: hex.EncodeToString(sum[:])}
+	var digits [2 * sha256.Size]byte
+	hex.Encode(digits[:], sum[:])
+	return fileText{text: room.texts.keep(text), hash: room.texts.keep(digits[:])}
 }
 
 // extract returns the text of a file such as a PDF, or why it is no document.
