@@ -326,36 +326,6 @@ func rateLimitWait(ev Event) (most time.Duration) {
 	return most
 }
 
-// Estimate says what a debate costs before anybody is called. Likely is for all rounds with replies of usual length: about 400 tokens,
-// half of what a model may reason, and one call of tools for each step that may call them. Worst is for all rounds with replies of
-// maximum length, but within the budgets of Limits. Neither has failed attempts, nor summaries that a window needs.
-type Estimate struct {
-	Likely Expense        `json:"likely"`
-	Worst  Expense        `json:"worst"`
-	Seats  []SeatEstimate `json:"seats"` // whoever is called, in the order of the first calls
-	// Unpriced lists models without a price, by the name of the provider if the model is its default one. Their costs are not
-	// included.
-	Unpriced []string `json:"unpriced,omitempty"`
-}
-
-// SeatEstimate is the part of a participant, a judge or a system actor in an [Estimate].
-type SeatEstimate struct {
-	Name     string  `json:"name"`
-	Provider string  `json:"provider,omitempty"`
-	Model    string  `json:"model,omitempty"` // empty for the provider's default model
-	Prompt   int     `json:"prompt"`          // tokens of the longest likely prompt
-	Likely   Expense `json:"likely"`
-	Worst    Expense `json:"worst"`
-}
-
-// Expense is a number of calls with what they use.
-type Expense struct {
-	Calls  int     `json:"calls"`
-	Input  int     `json:"input"`  // tokens of prompts
-	Output int     `json:"output"` // tokens of replies, including reasoning
-	Cost   float64 `json:"cost"`   // in the currency of the debate's prices
-}
-
 const (
 	usualReply = 400 // tokens
 	// maxEstimated limits the rounds that are estimated one by one. Each further round counts as the last of them.
@@ -370,12 +340,12 @@ func estimateOf(c *Config, env *environment) (e Estimate) {
 		result: &e,
 	}
 	e.Likely = x.walk(plannedRecord(seatSettings{config: c}, env), true)
-	e.Worst = x.walk(plannedRecord(seatSettings{config: c}, env), false).within(c.Limits)
-	e.Likely = e.Likely.atMost(e.Worst)
+	e.Worst = withinLimits(x.walk(plannedRecord(seatSettings{config: c}, env), false), c.Limits)
+	e.Likely = atMost(e.Likely, e.Worst)
 	for i := range e.Seats {
 		s := &e.Seats[i]
-		s.Worst = s.Worst.within(c.Limits)
-		s.Likely = s.Likely.atMost(s.Worst)
+		s.Worst = withinLimits(s.Worst, c.Limits)
+		s.Likely = atMost(s.Likely, s.Worst)
 		_, priced := c.Prices.Lookup(s.Model)
 		name := s.Model
 		if name == "" {
@@ -388,8 +358,8 @@ func estimateOf(c *Config, env *environment) (e Estimate) {
 	return e
 }
 
-// within returns the expense with no more than the budgets allow.
-func (x Expense) within(l Limits) Expense {
+// withinLimits returns the expense with no more than the budgets allow.
+func withinLimits(x Expense, l Limits) Expense {
 	if l.OutputTokens > 0 {
 		x.Output = min(x.Output, l.OutputTokens)
 	}
@@ -403,7 +373,7 @@ func (x Expense) within(l Limits) Expense {
 }
 
 // atMost returns the expense with no more than another one.
-func (x Expense) atMost(most Expense) Expense {
+func atMost(x, most Expense) Expense {
 	return Expense{
 		Calls:  min(x.Calls, most.Calls),
 		Input:  min(x.Input, most.Input),
@@ -412,8 +382,8 @@ func (x Expense) atMost(most Expense) Expense {
 	}
 }
 
-// add adds calls that each use the same.
-func (x *Expense) add(calls int, u transcript.Usage) {
+// addCalls adds calls that each use the same.
+func addCalls(x *Expense, calls int, u transcript.Usage) {
 	x.Calls += calls
 	x.Input += calls * u.Input
 	x.Output += calls * u.Output
@@ -505,7 +475,7 @@ func (x *estimator) count(actor string, u transcript.Usage, likely bool) {
 	} else if len(who.Tools) > 0 {
 		calls *= 1 + x.config.Limits.ToolRounds
 	}
-	x.sum.add(calls, u)
+	addCalls(&x.sum, calls, u)
 	at := slices.IndexFunc(x.result.Seats, func(s SeatEstimate) bool { return s.Name == actor })
 	if at < 0 {
 		at = len(x.result.Seats)
@@ -517,10 +487,10 @@ func (x *estimator) count(actor string, u transcript.Usage, likely bool) {
 	}
 	s := &x.result.Seats[at]
 	if !likely {
-		s.Worst.add(calls, u)
+		addCalls(&s.Worst, calls, u)
 		return
 	}
-	s.Likely.add(calls, u)
+	addCalls(&s.Likely, calls, u)
 	s.Prompt = max(s.Prompt, u.Input)
 }
 

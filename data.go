@@ -139,6 +139,15 @@ type Departure = journal.Departure
 // Omission names what is left out: what judges do not see, or what is silent in a fork.
 type Omission = journal.Omission
 
+// Estimate says what a debate costs before anybody is called; see [journal.Estimate].
+type Estimate = journal.Estimate
+
+// SeatEstimate is the part of a participant, a judge or a system actor in an [Estimate].
+type SeatEstimate = journal.SeatEstimate
+
+// Expense is a number of calls with what they use.
+type Expense = journal.Expense
+
 // ParseEvent decodes an event from its JSON.
 func ParseEvent(b []byte) (Event, error) { return journal.ParseEvent(b) }
 
