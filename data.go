@@ -139,6 +139,9 @@ type Departure = journal.Departure
 // Omission names what is left out: what judges do not see, or what is silent in a fork.
 type Omission = journal.Omission
 
+// Remark is a person's contribution between turns; see [journal.Remark].
+type Remark = journal.Remark
+
 // Estimate says what a debate costs before anybody is called; see [journal.Estimate].
 type Estimate = journal.Estimate
 
@@ -199,11 +202,6 @@ var (
 	ErrBusy = errors.New("the debate is already being driven")
 	// ErrClosed reports that the engine was closed.
 	ErrClosed = errors.New("the engine is closed")
-	// ErrUnsupported reports that this engine lacks something that the debate needs, such as its protocol, a provider,
-	// a prompt or a reply contract. The engine leaves the debate as it is, because another engine may have what is missing.
-	// The debate can be listed, watched and, except for an unknown protocol, controlled. It is also the cause of a
-	// [NewerFormat].
-	ErrUnsupported = errors.New("not supported by this engine")
 	// ErrTaken reports that the store has another debate with the id.
 	ErrTaken = errors.New("the id is taken")
 	// ErrAnswered reports that a step of a person has another reply.
@@ -211,6 +209,12 @@ var (
 	// ErrNotAsked reports that the debate does not wait for a person's reply to a step, or no longer does.
 	ErrNotAsked = errors.New("the debate does not ask for this step")
 )
+
+// ErrUnsupported reports that this engine lacks something that the debate needs, such as its protocol, a provider,
+// a prompt or a reply contract. The engine leaves the debate as it is, because another engine may have what is missing.
+// The debate can be listed, watched and, except for an unknown protocol, controlled. It is also the cause of a
+// [NewerFormat].
+var ErrUnsupported = errors.New("not supported by this engine")
 
 // unsupported makes an ErrUnsupported: it says what a debate needs and this engine lacks.
 type unsupported struct {

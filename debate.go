@@ -511,7 +511,7 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 
 // newRemark returns the turn of a remark, or nil if the debate has it.
 func (c *transaction) newRemark(r Remark) (*TurnDone, error) {
-	if err := problemsOf("remark", r.check(c.rec)); err != nil {
+	if err := problemsOf("remark", checkRemark(c.rec, &r)); err != nil {
 		return nil, err
 	}
 	if c.rec.lifecycle.State.Final() {
@@ -674,19 +674,8 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	})
 }
 
-// Remark is a person's contribution between turns.
-type Remark struct {
-	// ID identifies the remark: adding the same remark twice adds it once. Use at most 128 bytes without control
-	// characters. Defaults to a new id.
-	ID string
-	// From is the person's name, as it appears in prompts. It must not be the name of an actor in the debate.
-	From string
-	// Text is what the person says. A run has at most 1,000 remarks, with 1 MiB of text in all.
-	Text string
-}
-
-// check returns everything that is wrong with a remark.
-func (r Remark) check(rec *record) []protocol.Problem {
+// checkRemark returns everything that is wrong with a remark.
+func checkRemark(rec *record, r *Remark) []protocol.Problem {
 	l := &problemList{}
 	if characters.IsBlank(r.Text) {
 		l.add("text", "it is blank")
