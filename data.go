@@ -3,17 +3,12 @@ package debate
 import (
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
-	"strings"
-	"time"
+
+	"github.com/elenchus-go/debate/internal/core"
 
 	"github.com/elenchus-go/debate/internal/panics"
-	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/journal"
-	"github.com/elenchus-go/debate/protocol"
-	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/store"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -160,48 +155,16 @@ var errProtocol = errors.New("invalid protocol")
 // errUnfinished reports that the goroutine of a drive or of a step ended before its work did.
 var errUnfinished = errors.New("the goroutine ended early")
 
-// actionsOf returns the actions of the choices of a question.
-func actionsOf(q *Question) (names []string) {
-	for _, c := range q.Choices {
-		names = append(names, c.Action)
-	}
-	return names
-}
-
-// mustStop reports whether the debate must stop. The step can only succeed with another key, account, model or program,
-// when the provider can be reached again, or after a long wait. Dropping the actor would hide that.
-func mustStop(f *Failure) bool {
-	return step.Fatal(f.Kind) || f.Unreachable || f.RetryAfter > 0
-}
-
-// The actions of a person: about a failure, and at a gate.
-const (
-	actionRetry = "retry"
-	actionDrop  = "drop"
-	actionEnd   = "end"
-
-	actionApprove = "approve"
-	actionEdit    = "edit"
-	actionStop    = "stop"
-
-	actionRefuse = "refuse" // a call of a tool
-
-	// Decisions that answer no question.
-	actionDecline = "decline"
-	actionHold    = "hold"
-	actionRelease = "release"
-)
-
-// isAnswer reports whether an action answers a question.
-func isAnswer(action string) bool {
-	return !slices.Contains([]string{actionDecline, actionHold, actionRelease}, action)
-}
-
 var (
 	// ErrBusy reports that this engine already drives the debate.
 	ErrBusy = errors.New("the debate is already being driven")
 	// ErrClosed reports that the engine was closed.
 	ErrClosed = errors.New("the engine is closed")
+	// ErrUnsupported reports that this engine lacks something that the debate needs, such as its protocol, a provider,
+	// a prompt or a reply contract. The engine leaves the debate as it is, because another engine may have what is missing.
+	// The debate can be listed, watched and, except for an unknown protocol, controlled. It is also the cause of a
+	// [NewerFormat].
+	ErrUnsupported = core.ErrUnsupported
 	// ErrTaken reports that the store has another debate with the id.
 	ErrTaken = errors.New("the id is taken")
 	// ErrAnswered reports that a step of a person has another reply.
@@ -210,116 +173,22 @@ var (
 	ErrNotAsked = errors.New("the debate does not ask for this step")
 )
 
-// ErrUnsupported reports that this engine lacks something that the debate needs, such as its protocol, a provider,
-// a prompt or a reply contract. The engine leaves the debate as it is, because another engine may have what is missing.
-// The debate can be listed, watched and, except for an unknown protocol, controlled. It is also the cause of a
-// [NewerFormat].
-var ErrUnsupported = errors.New("not supported by this engine")
-
-// unsupported makes an ErrUnsupported: it says what a debate needs and this engine lacks.
-type unsupported struct {
-	missing []string // what the engine lacks, and where it is needed
-}
-
-func (u *unsupported) Error() string {
-	return fmt.Sprintf("%s: %v", strings.Join(u.missing, "; "), ErrUnsupported)
-}
-
-func (u *unsupported) Unwrap() error { return ErrUnsupported }
-
-// lackError returns an ErrUnsupported about what an engine lacks, or nil if the list is empty.
-func lackError(list []protocol.Problem) error {
-	if len(list) == 0 {
-		return nil
-	}
-	u := &unsupported{}
-	for _, p := range list {
-		u.missing = append(u.missing, p.String())
-	}
-	return u
-}
-
 // missingIn returns what an engine lacks if err is an ErrUnsupported, otherwise nil.
 func missingIn(err error) []string {
-	if u, ok := errors.AsType[*unsupported](err); ok {
-		return u.missing
+	if u, ok := errors.AsType[*core.Unsupported](err); ok {
+		return u.Missing
 	}
-	if errors.Is(err, ErrUnsupported) {
+	if errors.Is(err, core.ErrUnsupported) {
 		return []string{err.Error()}
 	}
 	return nil
 }
 
-// problemList collects the problems of a check.
-type problemList struct{ problems []protocol.Problem }
-
-func (l *problemList) add(field, format string, args ...any) {
-	l.problems = append(l.problems, protocol.Problemf(field, format, args...))
-}
-
-// limits adds a problem for each invalid limit, and sets it to 0.
-func (l *problemList) limits(is *Limits) {
-	valid, found := is.Valid()
-	*is = valid
-	l.problems = append(l.problems, found...)
-}
-
-// same adds a problem if two values of a field differ.
-func (l *problemList) same(field, problem string, a, b any) {
-	if !reflect.DeepEqual(a, b) {
-		l.add(field, "%s", problem)
-	}
-}
-
-// problemsError returns a *Problems about a configuration, or nil if the list is empty.
-func problemsError(list []protocol.Problem) error { return problemsOf("", list) }
-
-// problemsOf returns a *Problems about the subject, or nil if the list is empty.
-func problemsOf(subject string, list []protocol.Problem) error {
-	if len(list) == 0 {
-		return nil
-	}
-	return &Problems{List: list, Subject: subject}
-}
-
-// problemOf returns *Problems about the subject with one problem.
-func problemOf(subject, field, format string, args ...any) error {
-	return &Problems{List: []protocol.Problem{protocol.Problemf(field, format, args...)}, Subject: subject}
-}
-
-// panicFailure returns the failure for a panic outside of a step, which happened in a round and phase of a run.
-func panicFailure(p *panics.Error, key transcript.Key) *Failure {
-	e := &providers.Error{Kind: providers.Panic, Err: p}
-	return &Failure{
-		Key:         key,
-		Kind:        e.Kind,
-		At:          time.Now().UTC(),
-		Message:     e.Error(),
-		Stack:       p.Stack,
-		Recoverable: true,
-		Cause:       e,
-	}
-}
-
 // catchFailure sets an error to the failure for a panic of a protocol or a hook in the function that defers it.
 func catchFailure(err *error, key transcript.Key) {
 	if v := recover(); v != nil {
-		*err = panicFailure(panics.New(v), key)
+		*err = core.PanicFailure(panics.New(v), key)
 	}
-}
-
-// failureOf returns the failure that an event reports, or nil if there is none.
-func failureOf(ev Event) *Failure {
-	switch ev := ev.(type) {
-	case StateChanged:
-		if ev.Question != nil {
-			return ev.Question.Failure
-		}
-		return ev.Failure
-	case Dropped:
-		return ev.Failure
-	}
-	return nil
 }
 
 // NewerFormat reports that a newer version of the library has written the journal of a debate. The engine leaves the debate alone:
@@ -341,11 +210,7 @@ func (n *NewerFormat) Error() string {
 }
 
 // Unwrap returns ErrUnsupported.
-func (n *NewerFormat) Unwrap() error { return ErrUnsupported }
-
-// rulesNumber numbers the rules of this version. Raise it whenever the same journal leads to other prompts, windows,
-// pseudonyms or transitions than before. TestTheRulesHaveANumber fails if it was forgotten.
-const rulesNumber = 1
+func (n *NewerFormat) Unwrap() error { return core.ErrUnsupported }
 
 func warningsOf(ev Event) (list []Warning) {
 	switch ev := ev.(type) {
@@ -354,7 +219,7 @@ func warningsOf(ev Event) (list []Warning) {
 	case TurnDone:
 		for _, text := range turns.Warnings(&ev.Turn) {
 			list = append(list, Warning{
-				EventMeta: liveMeta("warning"),
+				EventMeta: core.LiveMeta("warning"),
 				Key:       ev.Turn.Key,
 				Text:      text,
 			})
@@ -362,9 +227,6 @@ func warningsOf(ev Event) (list []Warning) {
 	}
 	return list
 }
-
-// liveMeta returns the EventMeta of a live event. The event gets its seq when it is shown.
-func liveMeta(kind string) EventMeta { return EventMeta{Type: kind, Live: true} }
 
 // restamp returns a live event with the seq of the durable event that was shown before it.
 func restamp(ev Event, seq int64) Event {

@@ -11,18 +11,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elenchus-go/debate/internal/core"
+
 	"github.com/google/uuid"
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/sources"
-	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
@@ -145,17 +145,17 @@ func (d *Debate) RunWhile(ctx context.Context, again func(store.Status) bool) (m
 // workers drive the debate, Start does not check this, because workers have their own Options.
 func (d *Debate) Start(ctx context.Context) error {
 	workers := d.engine.schedules
-	err := d.control(ctx, "start", func(c *transaction) error {
-		c.schedule = workers
-		if !workers && c.rec.drivable() {
-			if err := lackError(d.engine.lacks(c.rec.seats())); err != nil {
+	err := d.control(ctx, "start", func(c *core.Change) error {
+		c.Schedule = workers
+		if !workers && c.State.Drivable() {
+			if err := core.LackError(d.engine.lacks(c.State.ActorSettings())); err != nil {
 				return err
 			}
 		}
-		if c.rec.lifecycle.State.Active() {
+		if c.State.Lifecycle.State.Active() {
 			return nil
 		}
-		return c.decide(&act{kind: journal.ActStart})
+		return c.Decide(&core.Act{Kind: journal.ActStart})
 	})
 	if err != nil || workers {
 		d.engine.tellLack(ctx, d.ID(), err)
@@ -186,7 +186,7 @@ func takeOver(ctx context.Context, e *Engine, id string) error {
 	}
 	err = d.Start(ctx)
 	if err != nil {
-		e.heartbeats.Disclaim(ctx, id, errors.Is(err, ErrUnsupported))
+		e.heartbeats.Disclaim(ctx, id, errors.Is(err, core.ErrUnsupported))
 	}
 	if _, over := errors.AsType[*fsm.Refused](err); over { // it has just ended or was paused
 		return nil
@@ -196,7 +196,7 @@ func takeOver(ctx context.Context, e *Engine, id string) error {
 
 // control commits a change that does not come from the driver. A change that was already made is not an error. If a
 // hook panics, control returns a *Failure.
-func (d *Debate) control(ctx context.Context, verb string, f func(*transaction) error) (err error) {
+func (d *Debate) control(ctx context.Context, verb string, f func(*core.Change) error) (err error) {
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
 	defer func() {
@@ -216,7 +216,7 @@ func (d *Debate) control(ctx context.Context, verb string, f func(*transaction) 
 
 // controlAndDrive commits a change as control does. It then drives the debate in the background if an engine did so until it was
 // paused and that engine has gone.
-func (d *Debate) controlAndDrive(ctx context.Context, verb string, f func(*transaction) error) error {
+func (d *Debate) controlAndDrive(ctx context.Context, verb string, f func(*core.Change) error) error {
 	if err := d.control(ctx, verb, f); err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (d *Debate) controlAndDrive(ctx context.Context, verb string, f func(*trans
 }
 
 // read brings the record up to date and has f read it.
-func (d *Debate) read(ctx context.Context, f func(*record)) error {
+func (d *Debate) read(ctx context.Context, f func(*core.State)) error {
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
 	if err := d.journal.refresh(ctx); err != nil {
@@ -242,9 +242,9 @@ func (d *Debate) read(ctx context.Context, f func(*record)) error {
 // Status returns a short summary of the debate's state. Its Driver is the last heartbeat of the engine that drives the
 // debate, in any process, or tells what an engine lacks to drive it.
 func (d *Debate) Status(ctx context.Context) (s store.Status, err error) {
-	err = d.read(ctx, func(r *record) {
-		s = statusOf(r)
-		s.Driver = r.stored.driver
+	err = d.read(ctx, func(r *core.State) {
+		s = core.StatusOf(r)
+		s.Driver = r.Stored.Driver
 		s = withoutPastDriver(s)
 	})
 	return s, err
@@ -254,7 +254,7 @@ func (d *Debate) Status(ctx context.Context) (s store.Status, err error) {
 // returns ErrUnsupported if the engine lacks the debate's protocol.
 func (d *Debate) Waiting(ctx context.Context) (list []Asked, err error) {
 	var unknown error
-	err = d.read(ctx, func(r *record) { list, unknown = waitingIn(r) })
+	err = d.read(ctx, func(r *core.State) { list, unknown = waitingIn(r) })
 	switch {
 	case err != nil:
 		return nil, err
@@ -265,13 +265,13 @@ func (d *Debate) Waiting(ctx context.Context) (list []Asked, err error) {
 }
 
 // waitingIn returns what a record waits for people for, with their briefings.
-func waitingIn(r *record) (list []Asked, err error) {
-	if err := r.canContinue(); err != nil {
+func waitingIn(r *core.State) (list []Asked, err error) {
+	if err := r.CanContinue(); err != nil {
 		return nil, err
 	}
-	for _, a := range r.waiting() {
+	for _, a := range r.Waiting() {
 		q := deepcopy.Of(*a)
-		if err := brief(r, &q); err != nil {
+		if err := core.Brief(r, &q); err != nil {
 			return nil, err
 		}
 		list = append(list, q)
@@ -286,17 +286,17 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 	var m *judge.Pseudonyms
 	var list []evidence.Document
 	var labels map[string]string
-	err := d.read(ctx, func(r *record) {
+	err := d.read(ctx, func(r *core.State) {
 		var who Participant
-		if p := r.config.Actor(seat); p != nil {
+		if p := r.Config.Actor(seat); p != nil {
 			who = *p
 		}
 		m = r.Pseudonyms(&protocol.Step{
 			Key:   transcript.Key{Actor: seat},
 			Blind: who.Blind,
 		})
-		list = r.seats().DocumentsOf(seat)
-		labels = r.config.Labels
+		list = r.ActorSettings().DocumentsOf(seat)
+		labels = r.Config.Labels
 	})
 	if err != nil {
 		return "", err
@@ -305,7 +305,7 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 		return m.Hide(x.Name) == name || x.Name == name
 	})
 	if at < 0 {
-		return "", problemOf("document", "name", "%q is no document that %q reads", name, seat)
+		return "", core.ProblemOf("document", "name", "%q is no document that %q reads", name, seat)
 	}
 	text := list[at].Text
 	if list[at].IsPrivate() {
@@ -321,14 +321,14 @@ func (d *Debate) Document(ctx context.Context, seat, name string) (string, error
 // debate ends, and anybody who will still see the participants under pseudonyms, as the members of a council do who rank
 // answers. WatchAs and ReplayAs show them nothing. If you show them the debate in another way, leave out names and texts.
 func (d *Debate) Blind(ctx context.Context) (seats []string, err error) {
-	err = d.read(ctx, func(r *record) {
-		if r.config == nil || r.canContinue() != nil {
+	err = d.read(ctx, func(r *core.State) {
+		if r.Config == nil || r.CanContinue() != nil {
 			return
 		}
-		_ = r.ask(func(r *record) {
-			for _, list := range [][]Participant{r.config.Participants, r.config.Judges} {
+		_ = r.Safely(func(r *core.State) {
+			for _, list := range [][]Participant{r.Config.Participants, r.Config.Judges} {
 				for _, p := range list {
-					if r.isBlind(p.Name) {
+					if r.IsBlind(p.Name) {
 						seats = append(seats, p.Name)
 					}
 				}
@@ -345,9 +345,9 @@ func (d *Debate) quotable(ctx context.Context, actor, reply string) (list []evid
 		return nil
 	}
 	var labels map[string]string
-	_ = d.read(ctx, func(r *record) { // if it fails, the reply fails too
-		list = privateOnes(r.seats().DocumentsOf(actor))
-		labels = r.config.Labels
+	_ = d.read(ctx, func(r *core.State) { // if it fails, the reply fails too
+		list = core.PrivateOnes(r.ActorSettings().DocumentsOf(actor))
+		labels = r.Config.Labels
 	})
 	for i := range list {
 		list[i].Text, _ = d.engine.readDocument(ctx, d.ID(), labels, list[i])
@@ -357,13 +357,13 @@ func (d *Debate) quotable(ctx context.Context, actor, reply string) (list []evid
 
 // Result returns the debate so far, or as it ended.
 func (d *Debate) Result(ctx context.Context) (result *Result, err error) {
-	err = d.read(ctx, func(r *record) { result = resultOf(r) })
+	err = d.read(ctx, func(r *core.State) { result = core.ResultOf(r) })
 	return result, err
 }
 
 // ending returns the last event of a debate that has ended.
 func (d *Debate) ending(ctx context.Context) (last Ended, err error) {
-	err = d.read(ctx, func(r *record) { last = endedOf(r) })
+	err = d.read(ctx, func(r *core.State) { last = endedOf(r) })
 	return last, err
 }
 
@@ -376,10 +376,10 @@ func (d *Debate) Estimate(ctx context.Context) (e Estimate, err error) {
 		}
 	}()
 	defer catchFailure(&err, transcript.Key{})
-	err = d.read(ctx, func(r *record) {
-		err = r.lacksProtocol()
+	err = d.read(ctx, func(r *core.State) {
+		err = r.LacksProtocol()
 		if err == nil {
-			e = estimateOf(r.config, r.env)
+			e = core.EstimateOf(r.Config, r.Engine)
 		}
 	})
 	return e, err
@@ -390,7 +390,7 @@ func (d *Debate) Estimate(ctx context.Context) (e Estimate, err error) {
 // configuration is canceled, and repeated after Resume. Pause holds a debate that has paused because it waits for people:
 // their replies are committed, but the debate continues only after Resume.
 func (d *Debate) Pause(ctx context.Context) error {
-	return d.control(ctx, "pause", func(c *transaction) error { return c.decide(&act{kind: journal.ActPause}) })
+	return d.control(ctx, "pause", func(c *core.Change) error { return c.Decide(&core.Act{Kind: journal.ActPause}) })
 }
 
 // Resume continues a paused debate. Call Run, RunOnce or Start afterwards to drive it, unless Start drives it in the
@@ -399,31 +399,31 @@ func (d *Debate) Pause(ctx context.Context) error {
 // and resumes. A debate that waits for people's replies continues when the last of them is given. Until then, Resume returns an
 // error, except after a Pause, whose hold it ends.
 func (d *Debate) Resume(ctx context.Context) error {
-	return d.controlAndDrive(ctx, "resume", func(c *transaction) error { return c.decide(&act{kind: journal.ActResume}) })
+	return d.controlAndDrive(ctx, "resume", func(c *core.Change) error { return c.Decide(&core.Act{Kind: journal.ActResume}) })
 }
 
 // Stop ends the debate with a conclusion based on the turns so far. Calls in flight are canceled. If there is no speech
 // yet, the debate ends without a conclusion. If the debate was paused, it goes on as after Resume. If the conclusion waits
 // for people, Stop declines their steps. Stop changes nothing at the gate before the conclusion: Decide opens it.
 func (d *Debate) Stop(ctx context.Context) error {
-	return d.controlAndDrive(ctx, "stop", func(c *transaction) error { return c.decide(&act{kind: journal.ActStop}) })
+	return d.controlAndDrive(ctx, "stop", func(c *core.Change) error { return c.Decide(&core.Act{Kind: journal.ActStop}) })
 }
 
 // Cancel ends the debate at once, without a verdict. Calls in flight are canceled.
 func (d *Debate) Cancel(ctx context.Context) error {
-	return d.control(ctx, "cancel", func(c *transaction) error { return c.decide(&act{kind: journal.ActCancel}) })
+	return d.control(ctx, "cancel", func(c *core.Change) error { return c.Decide(&core.Act{Kind: journal.ActCancel}) })
 }
 
 // Retry makes a debate in error ready again. Call Run, RunOnce or Start to drive it. Committed steps do not run
 // again.
 func (d *Debate) Retry(ctx context.Context) error {
-	return d.control(ctx, "retry", func(c *transaction) error { return c.decide(&act{kind: journal.ActRetry}) })
+	return d.control(ctx, "retry", func(c *core.Change) error { return c.Decide(&core.Act{Kind: journal.ActRetry}) })
 }
 
 // Reset takes a debate in error back to configuring, for a new run. The turns of the old run stay in the journal, but
 // no prompt and no Result contains them.
 func (d *Debate) Reset(ctx context.Context) error {
-	return d.control(ctx, "reset", func(c *transaction) error { return c.decide(&act{kind: journal.ActReset}) })
+	return d.control(ctx, "reset", func(c *core.Change) error { return c.Decide(&core.Act{Kind: journal.ActReset}) })
 }
 
 // maxRefusal limits, in bytes, the reason for refusing a call of a tool.
@@ -435,99 +435,72 @@ const maxRefusal = 900
 // returns *Problems if another question is open, if no choice has that action, if the question has another answer, or if the
 // remark is invalid, and *fsm.Refused if no question is open.
 func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remark) error {
-	return d.controlAndDrive(ctx, "decide", func(c *transaction) error {
-		if answer, answered := c.rec.decisions.made[id]; answered {
+	return d.controlAndDrive(ctx, "decide", func(c *core.Change) error {
+		if answer, answered := c.State.Decisions.Made[id]; answered {
 			if answer == action {
 				return nil
 			}
-			return problemOf("", "action", "question %s was answered with %q", id, answer)
+			return core.ProblemOf("", "action", "question %s was answered with %q", id, answer)
 		}
-		q := c.rec.decisions.question
+		q := c.State.Decisions.Question
 		switch {
 		case q == nil:
-			return c.refuse("decide")
+			return c.Refuse("decide")
 		case q.ID != id:
-			return problemOf("", "id", "%q is not the open question, which is %q", id, q.ID)
-		case !slices.Contains(actionsOf(q), action):
-			return problemOf("", "action", "%q is not a choice, use one of %s", action, strings.Join(actionsOf(q), ", "))
+			return core.ProblemOf("", "id", "%q is not the open question, which is %q", id, q.ID)
+		case !slices.Contains(core.ActionsOf(q), action):
+			return core.ProblemOf("", "action", "%q is not a choice, use one of %s", action, strings.Join(core.ActionsOf(q), ", "))
 		}
 		ev := Decided{
-			EventMeta: c.stampFor(journal.ActDecide, "decided"),
-			At:        c.now,
+			EventMeta: c.StampFor(journal.ActDecide, "decided"),
+			At:        c.Now,
 			Action:    action,
 			Question:  id,
 		}
 		switch {
-		case action == actionRefuse && len(remarks) <= 1:
+		case action == core.ActionRefuse && len(remarks) <= 1:
 			for _, r := range remarks {
 				ev.By = r.From
 				ev.Reason = characters.Valid(r.Text)
 				if len(ev.Reason) > maxRefusal {
-					return problemOf("remark", "text", "it has %d bytes, use at most %d", len(ev.Reason), maxRefusal)
+					return core.ProblemOf("remark", "text", "it has %d bytes, use at most %d", len(ev.Reason), maxRefusal)
 				}
 			}
 			remarks = nil
-			if err := problemsOf("reply", additions.CheckBy(ev.By)); err != nil {
+			if err := core.ProblemsOf("reply", additions.CheckBy(ev.By)); err != nil {
 				return err
 			}
-		case (action == actionEdit) != (len(remarks) == 1):
-			return problemOf(
+		case (action == core.ActionEdit) != (len(remarks) == 1):
+			return core.ProblemOf(
 				"",
 				"remark",
 				"there are %d, but only the action edit takes one, and refuse may have one",
 				len(remarks),
 			)
 		}
-		a := &act{kind: journal.ActDecide, given: ev}
+		a := &core.Act{Kind: journal.ActDecide, Given: ev}
 		for _, r := range remarks {
-			said, err := c.newRemark(r)
+			said, err := c.NewRemark(r)
 			if err != nil {
 				return err
 			}
-			a.remark = said
+			a.Remark = said
 		}
-		return c.decide(a)
+		return c.Decide(a)
 	})
-}
-
-// refuse returns the error for a method that the debate's state does not allow. No event of the lifecycle has its name.
-func (c *transaction) refuse(method fsm.Event) error {
-	_, err := fsm.Next(c.rec.lifecycle, method, c.rec.facts())
-	return err
 }
 
 // Inject adds a person's remark. Steps that begin later see it. Steps of a parallel phase do not see remarks that
 // were added after their phase began. Inject returns *Problems if the remark is invalid.
 func (d *Debate) Inject(ctx context.Context, r Remark) error {
 	r.ID = cmp.Or(r.ID, newID())
-	return d.control(ctx, "inject a remark into", func(c *transaction) error {
-		said, err := c.newRemark(r)
+	return d.control(ctx, "inject a remark into", func(c *core.Change) error {
+		said, err := c.NewRemark(r)
 		if err != nil || said == nil {
 			return err
 		}
-		return c.decide(&act{kind: journal.ActRemark, given: *said})
+		return c.Decide(&core.Act{Kind: journal.ActRemark, Given: *said})
 	})
-}
-
-// newRemark returns the turn of a remark, or nil if the debate has it.
-func (c *transaction) newRemark(r Remark) (*TurnDone, error) {
-	if err := problemsOf("remark", checkRemark(c.rec, &r)); err != nil {
-		return nil, err
-	}
-	if c.rec.lifecycle.State.Final() {
-		return nil, c.refuse("inject")
-	}
-	t := c.rec.Remark(r.ID, r.From, r.Text)
-	t.Started = c.now
-	t.Ended = c.now
-	if _, dup := c.rec.Find(t.Key); dup {
-		return nil, nil
-	}
-	return &TurnDone{
-		EventMeta: c.stampFor(journal.ActRemark, "turn"),
-		At:        c.now,
-		Turn:      t,
-	}, nil
 }
 
 // Answer gives a person's reply to a step, as text or as JSON that follows the schema of the [Asked] event. by names who
@@ -537,25 +510,25 @@ func (c *transaction) newRemark(r Remark) (*TurnDone, error) {
 // the step, and ErrAnswered if the step has another reply. Giving the same reply again is not an error.
 func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string) error {
 	documents := d.quotable(ctx, key.Actor, text)
-	same := func(r *record) bool { return r.keys.IsReply(r.people.replies[key], key.String(), text) }
-	return d.reply(ctx, journal.ActAnswer, key, same, func(c *transaction, s *protocol.Step) (Event, error) {
-		asked := c.rec.people.asked[key]
+	same := func(r *core.State) bool { return r.Keys.IsReply(r.People.Replies[key], key.String(), text) }
+	return d.reply(ctx, journal.ActAnswer, key, same, func(c *core.Change, s *protocol.Step) (Event, error) {
+		asked := c.State.People.Asked[key]
 		valid := characters.Valid(text)
-		t, err := givenTurn(c.rec, s, "reply", valid, c.rec.env.Count("", valid), asked.Tokens)
-		if err := cmp.Or(problemsOf("reply", additions.CheckBy(by)), err); err != nil {
+		t, err := core.GivenTurn(c.State, s, "reply", valid, c.State.Engine.Count("", valid), asked.Tokens)
+		if err := cmp.Or(core.ProblemsOf("reply", additions.CheckBy(by)), err); err != nil {
 			return nil, err
 		}
 		t.Started = asked.At
-		t.Ended = c.now
-		t.Citations = c.rec.Sources.Cite(&t, sources.TextsOf(documents)).Check(c.rec.env.texts)
+		t.Ended = c.Now
+		t.Citations = c.State.Sources.Cite(&t, sources.TextsOf(documents)).Check(c.State.Engine.Texts)
 		t.By = cmp.Or(by, s.Actor)
-		c.rec.extract(&t)
-		remains := remains(c.rec, s, c.rec.Messages(s))
+		c.State.Extract(&t)
+		remains := core.Remains(c.State, s, c.State.Messages(s))
 		return TurnDone{
-			EventMeta: c.stampFor(journal.ActAnswer, "turn"),
-			At:        c.now,
+			EventMeta: c.StampFor(journal.ActAnswer, "turn"),
+			At:        c.Now,
 			Turn:      t,
-			Reply:     c.rec.keys.Reply(key.String(), text),
+			Reply:     c.State.Keys.Reply(key.String(), text),
 			Remains:   remains,
 		}, nil
 	})
@@ -565,21 +538,21 @@ func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string
 // the kind declined; substitutes do not reply in place of a person. Declining again is not an error. The reason may have as
 // many tokens as a reply. Decline returns the errors of Answer.
 func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by string) error {
-	same := func(r *record) bool { return r.people.declined[key] != nil }
-	return d.reply(ctx, journal.ActDecline, key, same, func(c *transaction, _ *protocol.Step) (Event, error) {
+	same := func(r *core.State) bool { return r.People.Declined[key] != nil }
+	return d.reply(ctx, journal.ActDecline, key, same, func(c *core.Change, _ *protocol.Step) (Event, error) {
 		reason = characters.Valid(reason)
-		if err := problemsOf("reply", additions.CheckBy(by)); err != nil {
+		if err := core.ProblemsOf("reply", additions.CheckBy(by)); err != nil {
 			return nil, err
 		}
-		tokens := c.rec.env.Count("", reason)
-		most := c.rec.people.asked[key].Tokens
+		tokens := c.State.Engine.Count("", reason)
+		most := c.State.People.Asked[key].Tokens
 		if tokens > most {
-			return nil, problemOf("reply", "reason", "about %d tokens are too long, use at most %d", tokens, most)
+			return nil, core.ProblemOf("reply", "reason", "about %d tokens are too long, use at most %d", tokens, most)
 		}
 		return Decided{
-			EventMeta: c.stampFor(journal.ActDecline, "decided"),
-			At:        c.now,
-			Action:    actionDecline,
+			EventMeta: c.StampFor(journal.ActDecline, "decided"),
+			At:        c.Now,
+			Action:    core.ActionDecline,
 			Key:       key,
 			By:        by,
 			Reason:    reason,
@@ -590,27 +563,27 @@ func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by str
 // reply adds what f returns of a person's reply to the step with the given key, and continues the debate. It does nothing if the
 // record has the same reply.
 func (d *Debate) reply(
-	ctx context.Context, kind journal.Act, key transcript.Key, same func(*record) bool, f func(*transaction, *protocol.Step) (Event, error),
+	ctx context.Context, kind journal.Act, key transcript.Key, same func(*core.State) bool, f func(*core.Change, *protocol.Step) (Event, error),
 ) error {
-	return d.controlAndDrive(ctx, string(kind), func(c *transaction) error {
-		r := c.rec
+	return d.controlAndDrive(ctx, string(kind), func(c *core.Change) error {
+		r := c.State
 		switch _, done := r.Find(key); {
 		case same(r):
 			return nil
-		case done && r.people.asked[key] != nil:
+		case done && r.People.Asked[key] != nil:
 			return fmt.Errorf("step %s: %w", key, ErrAnswered)
-		case r.canContinue() != nil:
-			return r.canContinue()
+		case r.CanContinue() != nil:
+			return r.CanContinue()
 		}
-		s := r.open(key)
-		if s == nil || !r.waitsFor(*s) {
+		s := r.Open(key)
+		if s == nil || !r.WaitsFor(*s) {
 			return fmt.Errorf("step %s: %w", key, ErrNotAsked)
 		}
 		given, err := f(c, s)
 		if err != nil {
 			return err
 		}
-		return c.decide(&act{kind: kind, given: given})
+		return c.Decide(&core.Act{Kind: kind, Given: given})
 	})
 }
 
@@ -624,16 +597,16 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 	if err != nil {
 		return fmt.Errorf("annotate debate %s: encode %s: %w", d.ID(), name, err)
 	}
-	return d.control(ctx, "annotate", func(c *transaction) error {
+	return d.control(ctx, "annotate", func(c *core.Change) error {
 		if name == chain.NoteName {
-			return problemOf("annotation", "name", "%q is the name of the engine's signature, use another one", name)
+			return core.ProblemOf("annotation", "name", "%q is the name of the engine's signature, use another one", name)
 		}
-		if err := problemsOf("annotation", c.rec.notes.Check(name, b)); err != nil {
+		if err := core.ProblemsOf("annotation", c.State.Notes.Check(name, b)); err != nil {
 			return err
 		}
-		return c.decide(&act{kind: journal.ActAnnotate, given: Annotated{
-			EventMeta: c.stampFor(journal.ActAnnotate, "annotated"),
-			At:        c.now,
+		return c.Decide(&core.Act{Kind: journal.ActAnnotate, Given: Annotated{
+			EventMeta: c.StampFor(journal.ActAnnotate, "annotated"),
+			At:        c.Now,
 			Name:      name,
 			Value:     b,
 		}})
@@ -647,62 +620,31 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.ID()
 	cfg, found := d.engine.problems(cfg, false)
-	return d.control(ctx, "edit", func(c *transaction) error {
-		if _, err := fsm.Next(c.rec.lifecycle, fsm.Edit, c.rec.facts()); err != nil {
+	return d.control(ctx, "edit", func(c *core.Change) error {
+		if _, err := fsm.Next(c.State.Lifecycle, fsm.Edit, c.State.Facts()); err != nil {
 			return err
 		}
-		cfg.Seed = cmp.Or(cfg.Seed, c.rec.Seed)
+		cfg.Seed = cmp.Or(cfg.Seed, c.State.Seed)
 		problems := slices.Concat(
 			found,
-			frozenFields(c.rec, cfg),
-			additions.CheckReaders(c.rec.config.Documents, cfg.Documents),
+			frozenFields(c.State, cfg),
+			additions.CheckReaders(c.State.Config.Documents, cfg.Documents),
 		)
-		if err := problemsError(problems); err != nil {
+		if err := core.ProblemsError(problems); err != nil {
 			return err
 		}
-		c.undo = d.engine.protocols.Add(cfg.ID, cfg.Protocol)
+		c.Undo = d.engine.protocols.Add(cfg.ID, cfg.Protocol)
 		raw, err := json.Marshal(cfg)
 		if err != nil {
 			return err
 		}
-		return c.decide(&act{kind: journal.ActEdit, given: ConfigChanged{
-			EventMeta: c.stampFor(journal.ActEdit, "config"),
-			At:        c.now,
+		return c.Decide(&core.Act{Kind: journal.ActEdit, Given: ConfigChanged{
+			EventMeta: c.StampFor(journal.ActEdit, "config"),
+			At:        c.Now,
 			Format:    store.Format,
 			Config:    raw,
 		}})
 	})
-}
-
-// checkRemark returns everything that is wrong with a remark.
-func checkRemark(rec *record, r *Remark) []protocol.Problem {
-	l := &problemList{}
-	if characters.IsBlank(r.Text) {
-		l.add("text", "it is blank")
-	}
-	tokens := rec.env.Count("", r.Text)
-	for _, p := range slices.Concat(rec.config.Participants, rec.config.Judges) {
-		most := windowOf(&p) - p.MaxTokens
-		if tokens > most && !p.Human && !p.Disabled { // people have no window
-			l.add(
-				"text",
-				"about %d tokens are too long, at most %d fit into the window of %s beside a reply",
-				tokens,
-				most,
-				p.Name,
-			)
-			break
-		}
-	}
-	seats := slices.Concat(prompting.NamesOf(rec.Profiles), namesOf(rec.config.Judges))
-	invalid := actor.CheckName(r.From)
-	switch {
-	case invalid != "":
-		l.add("from", "%s", invalid)
-	case actor.KnownName(r.From, seats):
-		l.add("from", "%q is the name of an actor in this debate, use another name", r.From)
-	}
-	return append(l.problems, additions.CheckRemark(rec.Turns, r.ID, r.From, r.Text)...)
 }
 
 // Preview is a request that the debate would send.
@@ -724,12 +666,12 @@ func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 	if err := look.refresh(ctx); err != nil {
 		return nil, err
 	}
-	if err := advanceToSteps(look.rec, d.engine.knownWindows(ctx, look.rec.config)); err != nil {
+	if err := core.AdvanceToSteps(look.rec, d.engine.knownWindows(ctx, look.rec.Config)); err != nil {
 		return nil, err
 	}
 	var list []Preview
-	for _, s := range look.rec.next() {
-		if look.rec.isHuman(s.Actor) {
+	for _, s := range look.rec.Next() {
+		if look.rec.IsHuman(s.Actor) {
 			continue
 		}
 		x, err := d.engine.newExecution(look.rec, s)
@@ -828,7 +770,7 @@ func (d *Debate) WatchAs(ctx context.Context, seat string, after int64) iter.Seq
 type viewer struct {
 	live.Blindfold[Event]
 
-	rec *record
+	rec *core.State
 }
 
 // newViewer returns a viewer who has seen the events up to the seq after.
@@ -839,7 +781,7 @@ func newViewer(d *Debate, seat string, after int64) *viewer {
 			After:  after,
 			Masked: true,
 		},
-		rec: newRecord(d.ID(), d.engine.env),
+		rec: core.NewState(d.ID(), d.engine.env),
 	}
 }
 
@@ -849,25 +791,25 @@ func (v *viewer) add(ev Event) error {
 	r := v.rec
 	if !meta.Live {
 		_, at := journal.KeyAndTime(ev)
-		if err := r.apply(ev, at); err != nil {
+		if err := r.Apply(ev, at); err != nil {
 			return err
 		}
-		who := r.config.Actor(v.Seat)
-		final := r.lifecycle.State.Final()
+		who := r.Config.Actor(v.Seat)
+		final := r.Lifecycle.State.Final()
 		if who == nil {
 			return fmt.Errorf(
 				"watch debate %s: %w",
 				r.ID,
-				problemOf("seat", "seat", "no participant or judge has the name %q", v.Seat),
+				core.ProblemOf("seat", "seat", "no participant or judge has the name %q", v.Seat),
 			)
 		}
-		if err := r.canContinue(); err != nil { // nobody can tell which phases are open
+		if err := r.CanContinue(); err != nil { // nobody can tell which phases are open
 			return fmt.Errorf("watch debate %s as %q: %w", r.ID, v.Seat, err)
 		}
 		v.Masked = false
-		_ = r.ask(func(r *record) {
-			v.Masked = r.isBlind(v.Seat)
-			v.At(&r.Record, r.Parallel, final, r.next)
+		_ = r.Safely(func(r *core.State) {
+			v.Masked = r.IsBlind(v.Seat)
+			v.At(&r.Record, r.Parallel, final, r.Next)
 		})
 	}
 	own := stepOf(ev).Actor == v.Seat
@@ -950,7 +892,7 @@ func (d *Debate) showNews(ctx context.Context, v *live.Watcher[Event], yield fun
 	list, missed := v.Take() // read after the journal: it has all live events that precede the entries
 	if missed > 0 {
 		list = slices.Insert(list, 0, live.Timed[Event]{Event: Warning{
-			EventMeta: liveMeta("warning"),
+			EventMeta: core.LiveMeta("warning"),
 			Text:      fmt.Sprintf("this viewer is too slow: it misses the live events of %d attempts", missed),
 		}})
 	}
@@ -1003,7 +945,7 @@ func (d *Debate) showEnd(
 		yield(end, nil)
 		return false, nil
 	}
-	return true, problemsError(end.Result.Problems)
+	return true, core.ProblemsError(end.Result.Problems)
 }
 
 // readEvents returns the debate's status, and the events of the entries after last and up to limit. It sets last to the

@@ -61,7 +61,8 @@
 //     council, mad, review, pairwise and oversight. internal/step executes one step: its calls, retries, shortened prompts and replies.
 //   - Layer 5: internal/protocols lists these protocols. Package journal holds the data of a debate: its configuration, its events
 //     and its result, with their JSON, defaults and checks. This package has names of its own for them, such as [Config].
-//   - Layer 6: this package.
+//   - Layer 6: this package, over internal/core, which decides what happens in a debate: it computes the state from the entries of
+//     the journal, and says which events follow from an act of a person, a model or an engine. It has no context, store or goroutine.
 //   - Layer 7: package report renders a debate for readers, report/printer prints it while it runs, report/progress reports how
 //     far it has come, and report/archive exports, imports and verifies stored debates.
 //   - Layer 8: package eval compares ways to answer on tasks with right answers, eval/tournament ranks models, and
@@ -81,15 +82,9 @@
 // Each file refers only to files listed before it:
 //
 //   - Data: data.go names the types of package journal, and has the errors of an engine.
-//   - State: record.go holds the state of a debate, which is computed from its journal, with its status and its result. budget.go
-//     computes what its limits still allow, and what a debate costs before it begins. Package internal/budget does the arithmetic,
-//     package internal/agenda says which steps the protocol asks for, with all that changes its phases, and package
-//     internal/step/prompting builds the prompts.
-//   - Decisions: transition.go adds one event to the record, and decides which events follow from an act: of a person, a model or
-//     an engine. It also checks what a stored entry may contain.
 //   - Engine: options.go holds what an engine is given and what it knows by name, and tells the log and an observer what the
 //     engine does.
-//   - Journal: journal.go reads entries, and commits the events of a transaction.
+//   - Journal: journal.go reads entries, and commits the events of a change.
 //   - Steps: step.go plans a step with its request, and turns what happens in it into events. Package internal/live shows
 //     events to the caller of Run, and passes replies to other viewers while they stream.
 //   - Gate: gate.go says what is wrong with a configuration, and what the engine lacks to drive a debate with it.

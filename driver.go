@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/core"
+
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/clients"
@@ -123,10 +125,10 @@ func (dr *driver) review() {
 	}
 	dr.mu.Lock()
 	defer dr.mu.Unlock()
-	if dr.cancelCheck != nil && dr.journal.rec.lifecycle.State != fsm.Validating {
+	if dr.cancelCheck != nil && dr.journal.rec.Lifecycle.State != fsm.Validating {
 		dr.cancelCheck(step.ErrSuperseded)
 	}
-	dr.pause.Set(dr.journal.rec.lifecycle.State == fsm.Paused)
+	dr.pause.Set(dr.journal.rec.Lifecycle.State == fsm.Paused)
 	for _, call := range dr.running {
 		if !call.isWanted(dr.journal.rec) {
 			call.cancel(step.ErrSuperseded)
@@ -311,7 +313,7 @@ func (dr *driver) status() (s store.Status) {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	if r := dr.journal.rec; r != nil {
-		s = statusOf(r)
+		s = core.StatusOf(r)
 	}
 	return s
 }
@@ -322,20 +324,20 @@ func (dr *driver) state() fsm.State {
 	if dr.journal.rec == nil {
 		return ""
 	}
-	return dr.journal.rec.lifecycle.State
+	return dr.journal.rec.Lifecycle.State
 }
 
 // newExecutions returns the executions of the steps that may run now. The error is a *Failure if a step can never run
 // as its protocol returned it.
-func (dr *driver) newExecutions(r *record) ([]*execution, error) {
+func (dr *driver) newExecutions(r *core.State) ([]*execution, error) {
 	calls := dr.executions[:0]
-	twice := budget.DuplicateStep(r.Cursor.Phase, r.next())
-	for _, s := range r.next() {
-		if r.mustAsk(s) { // this engine cannot
-			_, err := newAsked(r, &s)
+	twice := budget.DuplicateStep(r.Cursor.Phase, r.Next())
+	for _, s := range r.Next() {
+		if r.MustAsk(s) { // this engine cannot
+			_, err := core.NewAsked(r, &s)
 			return nil, err
 		}
-		if r.isHuman(s.Actor) {
+		if r.IsHuman(s.Actor) {
 			continue
 		}
 		if twice != "" {
@@ -349,9 +351,9 @@ func (dr *driver) newExecutions(r *record) ([]*execution, error) {
 		}
 		c, err := dr.newExecution(r, s)
 		if p, ok := errors.AsType[*panics.Error](err); ok {
-			return nil, panicFailure(p, s.Key)
+			return nil, core.PanicFailure(p, s.Key)
 		}
-		if errors.Is(err, ErrUnsupported) {
+		if errors.Is(err, core.ErrUnsupported) {
 			return nil, err
 		}
 		if err != nil {
@@ -371,7 +373,7 @@ func (dr *driver) newExecutions(r *record) ([]*execution, error) {
 }
 
 // newExecution returns the execution of a step. It returns a panic of the protocol or of a hook as a *panics.Error.
-func (dr *driver) newExecution(r *record, s protocol.Step) (c *execution, err error) {
+func (dr *driver) newExecution(r *core.State, s protocol.Step) (c *execution, err error) {
 	defer panics.Catch(&err)
 	c, err = dr.engine.newExecution(r, s)
 	if err == nil {
@@ -407,14 +409,14 @@ func (dr *driver) fail(p *panics.Error) error {
 	defer j.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(dr.ctx), failTimeout) // the panic may have canceled all calls
 	defer cancel()
-	err := j.change(ctx, func(c *transaction) error {
-		return c.decide(&act{kind: journal.ActBroken, failure: panicFailure(p, transcript.Key{})})
+	err := j.change(ctx, func(c *core.Change) error {
+		return c.Decide(&core.Act{Kind: journal.ActBroken, Failure: core.PanicFailure(p, transcript.Key{})})
 	})
 	if err != nil {
 		return err
 	}
-	if j.rec.lifecycle.State == fsm.Error {
-		return deepcopy.Of(j.rec.losses.failure)
+	if j.rec.Lifecycle.State == fsm.Error {
+		return deepcopy.Of(j.rec.Losses.Failure)
 	}
 	return nil
 }
@@ -486,10 +488,10 @@ func (dr *driver) hasMore() (more bool, err error) {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	r := dr.journal.rec
-	if r != nil && r.lifecycle.State == fsm.Error {
-		return false, deepcopy.Of(r.losses.failure)
+	if r != nil && r.Lifecycle.State == fsm.Error {
+		return false, deepcopy.Of(r.Losses.Failure)
 	}
-	return r == nil || r.lifecycle.State.Active(), nil
+	return r == nil || r.Lifecycle.State.Active(), nil
 }
 
 // plan says what is next, after it has brought the record up to date and has added what needs no model. If the protocol asks for a step
@@ -502,7 +504,7 @@ func (dr *driver) plan() (p plan, err error) {
 		return p, ErrClosed
 	}
 	p.newest = dr.newest.Load()
-	if j.rec == nil || dr.behind(j.rec.Seq) || !j.rec.phaseOpen() {
+	if j.rec == nil || dr.behind(j.rec.Seq) || !j.rec.PhaseOpen() {
 		if err := j.change(dr.ctx, dr.prepare); err != nil {
 			return p, err
 		}
@@ -513,20 +515,20 @@ func (dr *driver) plan() (p plan, err error) {
 	p.known = dr.known.Load()
 	dr.firstRun.Store(dr.out.Yield != nil && !j.rec.HasTurns())
 	switch r := j.rec; {
-	case dr.only != "" && dr.only != planOf(r).Key: // the plan is done
-	case r.lifecycle.State == fsm.Validating:
-		p.check = r.config
-		p.hidden = r.hidden
-	case r.lifecycle.State == fsm.RoundComplete:
-		p.wait = max(time.Until(r.nextRoundAt()), 1)
-	case r.lifecycle.State.Active():
+	case dr.only != "" && dr.only != core.PlanOf(r).Key: // the plan is done
+	case r.Lifecycle.State == fsm.Validating:
+		p.check = r.Config
+		p.hidden = r.Hidden
+	case r.Lifecycle.State == fsm.RoundComplete:
+		p.wait = max(time.Until(r.NextRoundAt()), 1)
+	case r.Lifecycle.State.Active():
 		p.executions, err = dr.newExecutions(r)
 		if broken, ok := errors.AsType[*Failure](err); ok {
-			return p, j.change(dr.ctx, func(c *transaction) error {
-				if !c.rec.phaseOpen() { // another process was first
+			return p, j.change(dr.ctx, func(c *core.Change) error {
+				if !c.State.PhaseOpen() { // another process was first
 					return nil
 				}
-				return c.decide(&act{kind: journal.ActBroken, failure: broken})
+				return c.Decide(&core.Act{Kind: journal.ActBroken, Failure: broken})
 			})
 		}
 	}
@@ -534,14 +536,14 @@ func (dr *driver) plan() (p plan, err error) {
 }
 
 // lacks returns an ErrUnsupported if the engine lacks what the debate needs to be driven. It checks each configuration once.
-func (dr *driver) lacks(r *record) error {
-	if dr.checked == r.config || !r.drivable() {
+func (dr *driver) lacks(r *core.State) error {
+	if dr.checked == r.Config || !r.Drivable() {
 		return nil
 	}
-	if err := lackError(dr.engine.lacks(r.seats())); err != nil {
+	if err := core.LackError(dr.engine.lacks(r.ActorSettings())); err != nil {
 		return fmt.Errorf("drive debate %s: %w", r.ID, err)
 	}
-	dr.checked = r.config
+	dr.checked = r.Config
 	return nil
 }
 
@@ -549,7 +551,7 @@ func (dr *driver) lacks(r *record) error {
 func (dr *driver) lacksForPlan() error {
 	dr.journal.mu.Lock()
 	var err error
-	if dr.journal.rec.lifecycle.State.Active() {
+	if dr.journal.rec.Lifecycle.State.Active() {
 		err = dr.lacks(dr.journal.rec)
 	}
 	dr.journal.mu.Unlock()
@@ -558,14 +560,14 @@ func (dr *driver) lacksForPlan() error {
 }
 
 // prepare advances the debate as far as possible without a model call.
-func (dr *driver) prepare(c *transaction) error {
-	if err := dr.lacks(c.rec); err != nil {
+func (dr *driver) prepare(c *core.Change) error {
+	if err := dr.lacks(c.State); err != nil {
 		return err
 	}
-	if c.rec.notStarted() || c.rec.fork.idle {
-		return c.decide(&act{kind: journal.ActStart})
+	if c.State.NotStarted() || c.State.Fork.Idle {
+		return c.Decide(&core.Act{Kind: journal.ActStart})
 	}
-	return c.decide(&act{kind: journal.ActDrive})
+	return c.Decide(&core.Act{Kind: journal.ActDrive})
 }
 
 // validate checks what only a driver can check. It then starts the debate or returns it to configuring.
@@ -579,7 +581,7 @@ func (dr *driver) validate(p plan) error {
 	}
 	var first preflight
 	if len(problems) == 0 {
-		first = dr.engine.preflight(seatSettings{config: p.check, hidden: p.hidden}, windows)
+		first = dr.engine.preflight(core.Seats{Config: p.check, Hidden: p.hidden}, windows)
 		problems = first.problems
 		if first.lacks != nil {
 			dr.engine.tellLack(dr.ctx, dr.journal.id, first.lacks)
@@ -589,35 +591,35 @@ func (dr *driver) validate(p plan) error {
 	var found []protocol.Problem // what the journal has
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
-	err := dr.journal.change(dr.ctx, func(c *transaction) error {
+	err := dr.journal.change(dr.ctx, func(c *core.Change) error {
 		found = nil
 		switch {
-		case c.rec.lifecycle.State != fsm.Validating: // another process has done it
+		case c.State.Lifecycle.State != fsm.Validating: // another process has done it
 			return nil
 		case len(problems) > 0:
 			found = problems
-			return c.decide(&act{kind: journal.ActCheck, check: StateChanged{Problems: found}})
+			return c.Decide(&core.Act{Kind: journal.ActCheck, Check: StateChanged{Problems: found}})
 		}
-		cfg := first.record.config
-		warnings := slices.Concat(c.rec.configWarnings(), startWarnings(cfg, c.rec.Cursor.Run, windows, first.limits),
-			warningsAbout(
-				c.rec.Cursor.Run,
-				clients.WarnOfBiases(cfg.Actors(), c.rec.env.sets[cfg.Prompts].Version(), c.rec.env.audits),
+		cfg := first.record.Config
+		warnings := slices.Concat(c.State.ConfigWarnings(), core.StartWarnings(cfg, c.State.Cursor.Run, windows, first.limits),
+			core.WarningsAbout(
+				c.State.Cursor.Run,
+				clients.WarnOfBiases(cfg.Actors(), c.State.Engine.Sets[cfg.Prompts].Version(), c.State.Engine.Audits),
 			))
-		return c.decide(&act{
-			kind: journal.ActCheck,
-			check: StateChanged{
+		return c.Decide(&core.Act{
+			Kind: journal.ActCheck,
+			Check: StateChanged{
 				Warnings:    warnings,
 				ReplyTokens: first.limits,
 				Windows:     windows,
 			},
-			prompts: &first.record.Debate,
+			Prompts: &first.record.Debate,
 		})
 	})
 	if err != nil {
 		return err
 	}
-	return problemsError(slices.Clone(found)) // the journal has the list
+	return core.ProblemsError(slices.Clone(found)) // the journal has the list
 }
 
 // checkProviders checks the keys and models of the providers, and returns the windows of StateChanged.Windows. It reports whether
@@ -683,18 +685,18 @@ func (dr *driver) ended() (ev *Ended, waits bool) {
 	if dr.out.Waits() {
 		return nil, true
 	}
-	if dr.out.Gone || r == nil || !r.lifecycle.State.Final() {
+	if dr.out.Gone || r == nil || !r.Lifecycle.State.Final() {
 		return nil, false
 	}
 	return new(endedOf(r)), false
 }
 
-func endedOf(r *record) Ended {
+func endedOf(r *core.State) Ended {
 	return Ended{EventMeta: EventMeta{
 		Type: "ended",
 		Seq:  r.Seq,
 		Live: true,
-	}, Result: resultOf(r)}
+	}, Result: core.ResultOf(r)}
 }
 
 // A message goes from the goroutine of a call to the driver's: an event to show, or the end of the call.
@@ -896,22 +898,22 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	defer func() { dr.out.Viewed = 0 }()
-	return dr.journal.change(dr.ctx, func(ch *transaction) error {
-		if !c.isWanted(ch.rec) { // another process was first, or the debate has moved on
+	return dr.journal.change(dr.ctx, func(ch *core.Change) error {
+		if !c.isWanted(ch.State) { // another process was first, or the debate has moved on
 			return nil
 		}
-		stamp := ch.stampFor(journal.ActTurn, "turn")
+		stamp := ch.StampFor(journal.ActTurn, "turn")
 		turn := *c.turn
 		turn.Seq = stamp.Seq
 		if dr.out.Timing { // measured, in place of the timer's estimate
 			turn.ViewerTime = dr.out.Viewed
 		}
-		ch.rec.extract(&turn)
+		ch.State.Extract(&turn)
 		q := &c.run.Plan.Prompt
-		remains := remains(ch.rec, &c.run.Plan.Step, c.run.Plan.Prompt.Messages)
-		return ch.decide(&act{kind: journal.ActTurn, given: TurnDone{
+		remains := core.Remains(ch.State, &c.run.Plan.Step, c.run.Plan.Prompt.Messages)
+		return ch.Decide(&core.Act{Kind: journal.ActTurn, Given: TurnDone{
 			EventMeta: stamp,
-			At:        ch.now,
+			At:        ch.Now,
 			Turn:      turn,
 			PromptSeq: c.promptSeq,
 			Templates: q.Set.Version(),
@@ -921,7 +923,7 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 }
 
 // commitRound implements committer.
-func (dr *driver) commitRound(f func(*transaction) error) error {
+func (dr *driver) commitRound(f func(*core.Change) error) error {
 	if dr.ctx.Err() != nil {
 		return context.Cause(dr.ctx)
 	}
@@ -931,13 +933,13 @@ func (dr *driver) commitRound(f func(*transaction) error) error {
 }
 
 // read implements committer.
-func (dr *driver) read(f func(*record)) {
+func (dr *driver) read(f func(*core.State)) {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	if r := dr.journal.rec; r != nil {
 		f(r)
 	} else {
-		f(newRecord(dr.journal.id, dr.engine.env))
+		f(core.NewState(dr.journal.id, dr.engine.env))
 	}
 }
 
@@ -960,23 +962,23 @@ func (dr *driver) handleFailure(c *execution, later []*execution) error {
 	failed := c.failure()
 	switch {
 	case failed != nil || errors.Is(c.err, step.ErrOutOfTime):
-		return dr.journal.change(dr.ctx, func(ch *transaction) error {
-			if ch.rec.lifecycle.State == fsm.Paused || !c.isWanted(ch.rec) {
+		return dr.journal.change(dr.ctx, func(ch *core.Change) error {
+			if ch.State.Lifecycle.State == fsm.Paused || !c.isWanted(ch.State) {
 				return nil // a resumed debate repeats the call
 			}
-			a := &act{
-				kind:    journal.ActClock,
-				failure: failed,
-				lost:    failures(later),
+			a := &core.Act{
+				Kind:    journal.ActClock,
+				Failure: failed,
+				Lost:    failures(later),
 			}
 			if failed != nil {
-				a.kind = journal.ActFailure
+				a.Kind = journal.ActFailure
 			}
-			return ch.decide(a)
+			return ch.Decide(a)
 		})
 	case errors.Is(c.err, step.ErrNextJob):
-		err := dr.journal.change(dr.ctx, func(ch *transaction) error {
-			if !c.isWanted(ch.rec) { // another call has ended the debate
+		err := dr.journal.change(dr.ctx, func(ch *core.Change) error {
+			if !c.isWanted(ch.State) { // another call has ended the debate
 				c.err = nil
 				return nil
 			}
@@ -992,13 +994,13 @@ func (dr *driver) handleFailure(c *execution, later []*execution) error {
 func (dr *driver) lacksDocument() error {
 	dr.journal.mu.Lock()
 	r := dr.journal.rec
-	if r == nil || r.config == dr.readable || !r.drivable() {
+	if r == nil || r.Config == dr.readable || !r.Drivable() {
 		dr.journal.mu.Unlock()
 		return nil
 	}
-	c := r.config
+	c := r.Config
 	dr.journal.mu.Unlock()
-	for _, d := range privateOnes(c.Documents) {
+	for _, d := range core.PrivateOnes(c.Documents) {
 		if _, err := dr.engine.readDocument(dr.ctx, dr.journal.id, c.Labels, d); err != nil {
 			return fmt.Errorf("drive debate %s: %w", dr.journal.id, err)
 		}
@@ -1104,7 +1106,7 @@ func (dr *driver) stays() bool {
 func (dr *driver) restarted() bool {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
-	return dr.journal.refresh(dr.ctx) == nil && dr.journal.rec.lifecycle.State == fsm.Configuring
+	return dr.journal.refresh(dr.ctx) == nil && dr.journal.rec.Lifecycle.State == fsm.Configuring
 }
 
 // logError logs an error and reports whether driving may succeed later.
@@ -1115,6 +1117,6 @@ func (dr *driver) logError(err error) (later bool) {
 	dr.engine.log.WarnContext(dr.ctx, "drive debate", "debate", dr.journal.id, "error", dr.engine.reports.shown(err))
 	_, rejected := errors.AsType[*Problems](err)
 	_, failed := errors.AsType[*Failure](err)
-	return !rejected && !failed && dr.ctx.Err() == nil && !errors.Is(err, ErrUnsupported) &&
+	return !rejected && !failed && dr.ctx.Err() == nil && !errors.Is(err, core.ErrUnsupported) &&
 		!errors.Is(err, store.ErrNotFound)
 }

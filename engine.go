@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/core"
+
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/deepcopy"
@@ -112,13 +114,13 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 	c, found := e.problems(c, true)
 	found = append(found, e.asker().Settings(ctx, e.clientsOf(&c))...)
 	if len(found) == 0 {
-		first := e.preflight(seatSettings{config: &c}, e.knownWindows(ctx, &c))
+		first := e.preflight(core.Seats{Config: &c}, e.knownWindows(ctx, &c))
 		found = first.problems
 		if first.lacks != nil {
 			found = append(found, protocol.Problemf("protocol", "%v", first.lacks))
 		}
 	}
-	if err := problemsError(found); err != nil {
+	if err := core.ProblemsError(found); err != nil {
 		return nil, err
 	}
 	return e.create(ctx, c, false)
@@ -129,7 +131,7 @@ func New(ctx context.Context, c Config, o Options) (*Debate, error) {
 // that drives the debate looks up its providers, and checks their keys and models.
 func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 	c, found := e.problems(c, false)
-	if err := problemsError(found); err != nil {
+	if err := core.ProblemsError(found); err != nil {
 		return nil, err
 	}
 	return e.create(ctx, c, false)
@@ -141,7 +143,7 @@ func (e *Engine) Create(ctx context.Context, c Config) (*Debate, error) {
 // store failed, Launch returns the debate and the error. Debates above Options.MaxDebates are stored and wait.
 func (e *Engine) Launch(ctx context.Context, c Config) (*Debate, error) {
 	c, found := e.problems(c, !e.schedules)
-	if err := problemsError(found); err != nil {
+	if err := core.ProblemsError(found); err != nil {
 		return nil, err
 	}
 	d, err := e.create(ctx, c, true)
@@ -178,18 +180,18 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 		return nil, err
 	}
 	if !bytes.Contains(raw, []byte(`\ufffd`)) { // otherwise encoding has replaced invalid text
-		d.journal.rec.given = &c
+		d.journal.rec.Parsed = &c
 	}
-	change := newTransaction(d.journal.rec)
-	err = change.decide(&act{kind: journal.ActCreate, given: ConfigChanged{
-		EventMeta: change.stampFor(journal.ActCreate, "config"),
-		At:        change.now,
+	change := core.NewChange(d.journal.rec)
+	err = change.Decide(&core.Act{Kind: journal.ActCreate, Given: ConfigChanged{
+		EventMeta: change.StampFor(journal.ActCreate, "config"),
+		At:        change.Now,
 		Format:    store.Format,
 		Config:    raw,
 		Origin:    &journal.Origin{Keys: seal.New()},
 	}})
 	if err == nil && start {
-		err = change.decide(&act{kind: journal.ActStart})
+		err = change.Decide(&core.Act{Kind: journal.ActStart})
 	}
 	if err == nil {
 		err = d.journal.commit(ctx, change)
@@ -279,7 +281,7 @@ func (e *Engine) newReporter(o Options) *reporter {
 	p.queue = spool.New(most, deliver, func(id string, m spool.Missed) {
 		if m.Live > 0 {
 			w := Warning{
-				EventMeta: liveMeta("warning"),
+				EventMeta: core.LiveMeta("warning"),
 				Text:      fmt.Sprintf("the observer is too slow: it misses %d live events", m.Live),
 			}
 			if len(m.Stored) > 0 {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/core"
+
 	"github.com/elenchus-go/debate/journal"
 
 	"github.com/stretchr/testify/require"
@@ -54,8 +56,8 @@ func (d *Debate) Prompt(t testing.TB) func() int {
 	defer d.journal.mu.Unlock()
 	require.NoError(t, d.journal.refresh(t.Context()))
 	return func() int {
-		d.journal.rec.planned.seq = -1 // plan the step again, too
-		steps := d.journal.rec.next()
+		d.journal.rec.Planned.Seq = -1 // plan the step again, too
+		steps := d.journal.rec.Next()
 		require.NotEmpty(t, steps)
 		c, err := d.engine.newExecution(d.journal.rec, steps[0])
 		require.NoError(t, err)
@@ -69,9 +71,9 @@ func (d *Debate) Record() any { return d.journal.rec }
 
 // FilledResults returns two results of one record that has everything that a result can hold, and the record.
 func FilledResults(fill func(any)) (a, b *Result, rec any) {
-	r := newRecord("d", noEnvironment)
-	r.config = &Config{Protocol: sharing{}}
-	r.addParticipants()
+	r := core.NewState("d", core.NoEnvironment)
+	r.Config = &Config{Protocol: sharing{}}
+	r.AddParticipants()
 	r.Profiles = []transcript.Profile{{Name: "A"}}
 	r.Turns = make([]transcript.Turn, 3)
 	for i := range r.Turns {
@@ -86,19 +88,19 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	for i := range r.Turns {
 		r.Turns[i].Citations[0] = transcript.Citation{Source: 1, Quote: "x", Verdict: verdicts[i]}
 	}
-	fill(&r.agenda.Found.List)
-	fill(&r.notes.Values)
-	fill(&r.decisions.question)
-	fill(&r.losses.failure)
-	fill(&r.accepted.problems)
-	r.agenda.Course = &forks.Course{Plan: &journal.Course{Swap: true}}
-	fill(&r.agenda.Course.Plan.Omit)
-	fill(&r.agenda.Course.Departures)
-	fill(&r.agenda.Course.Remaining)
+	fill(&r.Agenda.Found.List)
+	fill(&r.Notes.Values)
+	fill(&r.Decisions.Question)
+	fill(&r.Losses.Failure)
+	fill(&r.Accepted.Problems)
+	r.Agenda.Course = &forks.Course{Plan: &journal.Course{Swap: true}}
+	fill(&r.Agenda.Course.Plan.Omit)
+	fill(&r.Agenda.Course.Departures)
+	fill(&r.Agenda.Course.Remaining)
 	r.Sources.Add(transcript.Key{Actor: "A"}, 1, []tool.Record{{Sources: []tool.Source{{Number: 1, URI: "u", Title: "t", Text: "x"}}}})
-	r.config.Judges = []Participant{{Name: "A"}} // leads to a warning
-	r.config.Participants = []Participant{{Name: "A"}}
-	return resultOf(r), resultOf(r), r
+	r.Config.Judges = []Participant{{Name: "A"}} // leads to a warning
+	r.Config.Participants = []Participant{{Name: "A"}}
+	return core.ResultOf(r), core.ResultOf(r), r
 }
 
 // sharing is a protocol whose answer shares memory with a turn.
@@ -125,9 +127,9 @@ func (d *Debate) PerformPlanAfter(t testing.TB, between func()) {
 
 // TimeOfCommitAfter returns the time of a commit to a debate that was updated last at the given time.
 func TimeOfCommitAfter(updated time.Time) time.Time {
-	r := newRecord("d", noEnvironment)
-	r.times.updated = updated
-	return newTransaction(r).now
+	r := core.NewState("d", core.NoEnvironment)
+	r.Times.Updated = updated
+	return core.NewChange(r).Now
 }
 
 // ObservationAllocations returns the allocations of what an engine without a logger and an observer reports for one attempt.
@@ -146,4 +148,4 @@ func ObservationAllocations() float64 {
 }
 
 // EditProfile changes a profile as an edit of the configuration does.
-func EditProfile(p *transcript.Profile, was, now *Participant) { editProfile(p, was, now) }
+func EditProfile(p *transcript.Profile, was, now *Participant) { core.EditProfile(p, was, now) }

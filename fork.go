@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/core"
+
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/additions"
@@ -98,7 +100,7 @@ func (e *Engine) rejudge(id string, entries []store.Entry, again *Rejudge) (f *f
 			return nil, err
 		}
 	}
-	if err := past.rec.lacksProtocol(); err != nil {
+	if err := past.rec.LacksProtocol(); err != nil {
 		return nil, err
 	}
 	f = &fork{
@@ -196,19 +198,19 @@ func (l *lastChange) dropped() *Dropped {
 
 // cut returns the first seq entries of the parent, or those that the fork begins with instead.
 func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
-	l := &problemList{append(additions.CheckID(f.edits.ID), additions.CheckLabels(f.edits.Labels)...)}
+	l := &core.ProblemList{Problems: append(additions.CheckID(f.edits.ID), additions.CheckLabels(f.edits.Labels)...)}
 	if c := f.edits.Config; c != nil && protocols.IsNil(c.Protocol) {
-		l.add("config.protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
+		l.Add("config.protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
 	}
 	end := int64(len(entries))
 	if seq < 0 || seq > end {
-		l.add("seq", "%d is not an entry of the debate, use 1 to %d", seq, end)
+		l.Add("seq", "%d is not an entry of the debate, use 1 to %d", seq, end)
 	}
 	if f.edits.Turn == (transcript.Key{}) && f.edits.Reply != "" {
-		l.add("turn", "it is empty, but there is a reply")
+		l.Add("turn", "it is empty, but there is a reply")
 	}
 	f.edits.checkSilent(entries, l)
-	if err := problemsOf("fork", l.problems); err != nil {
+	if err := core.ProblemsOf("fork", l.Problems); err != nil {
 		return nil, err
 	}
 	seq = cmp.Or(seq, end)
@@ -247,25 +249,25 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := j.rec.canContinue(); err != nil {
+	if err := j.rec.CanContinue(); err != nil {
 		return nil, err
 	}
-	c := newTransaction(j.rec)
-	c.act = journal.ActFork
+	c := core.NewChange(j.rec)
+	c.Act = journal.ActFork
 	if err := edit(ctx, f.engine, c, &f.edits); err != nil {
 		return nil, err
 	}
 	if err := f.last.settle(c); err != nil {
 		return nil, err
 	}
-	entries = append(entries, journal.Entries(c.events)...)
+	entries = append(entries, journal.Entries(c.Events)...)
 	if j.reports.ordered() {
 		defer j.reports.commits.Lock(j.id)()
 	}
 	err = j.store.Commit(ctx, store.Change{
 		ID:      j.id,
 		Entries: entries,
-		Status:  statusOf(j.rec),
+		Status:  core.StatusOf(j.rec),
 	})
 	if _, taken := errors.AsType[*store.Conflict](err); taken {
 		return nil, fmt.Errorf("%w: %s", ErrTaken, j.id)
@@ -277,7 +279,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 	if first, err := journal.DecodeEntry(entries[0]); err == nil {
 		j.reports.committed(ctx, j.id, first)
 	}
-	for _, ev := range c.events {
+	for _, ev := range c.Events {
 		j.reports.committed(ctx, j.id, ev)
 		if err := j.follow(ev); err != nil {
 			return nil, err
@@ -300,7 +302,7 @@ func (f *fork) replay() (list []store.Entry, err error) {
 				return nil, err
 			}
 		}
-		asked := rec.decisions.question
+		asked := rec.Decisions.Question
 		ev, err := f.journal.read(e)
 		if err != nil {
 			return nil, err
@@ -362,29 +364,29 @@ func (f *fork) origin(parent *journal.Origin) (*journal.Origin, error) {
 
 // settle adds what follows from the last entries without a model call, and leaves the fork in a state in which nobody
 // drives it.
-func (l *lastChange) settle(c *transaction) error {
-	r := c.rec
+func (l *lastChange) settle(c *core.Change) error {
+	r := c.State
 	action, q := l.decided()
-	if q != nil && r.lifecycle.State == fsm.Paused {
-		if err := c.applyDecision(action, q); err != nil {
+	if q != nil && r.Lifecycle.State == fsm.Paused {
+		if err := c.ApplyDecision(action, q); err != nil {
 			return err
 		}
 	}
 	dropped := l.dropped()
-	judge := dropped != nil && journal.Find(r.config.Judges, dropped.Name) != nil
-	if judge && r.config.OnJudgeFailure == End && r.lifecycle.State.Active() {
-		if err := c.endAfterDrop(dropped.Failure, nil); err != nil {
+	judge := dropped != nil && journal.Find(r.Config.Judges, dropped.Name) != nil
+	if judge && r.Config.OnJudgeFailure == End && r.Lifecycle.State.Active() {
+		if err := c.EndAfterDrop(dropped.Failure, nil); err != nil {
 			return err
 		}
 	}
-	if err := c.goOn(); err != nil {
+	if err := c.GoOn(); err != nil {
 		return err
 	}
 	switch {
-	case r.lifecycle.State == fsm.Ready: // Recover would start it
-		return c.fire(fsm.Edit, StateChanged{})
-	case r.lifecycle.State.Active():
-		return c.fire(fsm.Pause, StateChanged{Fork: true})
+	case r.Lifecycle.State == fsm.Ready: // Recover would start it
+		return c.Fire(fsm.Edit, StateChanged{})
+	case r.Lifecycle.State.Active():
+		return c.Fire(fsm.Pause, StateChanged{Fork: true})
 	}
 	return nil
 }
@@ -454,16 +456,16 @@ type Edits struct {
 	Silent Omission `json:"silent,omitzero"`
 }
 
-func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
+func edit(ctx context.Context, e *Engine, c *core.Change, edits *Edits) error {
 	if edits.Config == nil && edits.Turn == (transcript.Key{}) && edits.Silent.IsZero() {
 		return nil
 	}
-	if c.rec.lifecycle.State.Final() {
-		return problemOf(
+	if c.State.Lifecycle.State.Final() {
+		return core.ProblemOf(
 			"fork",
 			"seq",
 			"the debate has ended by entry %d, so edits have no effect: use an earlier entry",
-			c.rec.Seq,
+			c.State.Seq,
 		)
 	}
 	if edits.Config != nil {
@@ -472,14 +474,14 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 		}
 	}
 	if seats := edits.Silent.Seats; len(seats) > 0 {
-		left := c.rec.agenda.Silent.Remaining(c.rec.Seq, c.rec.ParticipantNames())
+		left := c.State.Agenda.Silent.Remaining(c.State.Seq, c.State.ParticipantNames())
 		found := forks.CheckSilentSeats(
 			seats,
-			prompting.NamesOf(participantProfiles(*c.rec.config)),
+			prompting.NamesOf(core.Profiles(*c.State.Config)),
 			left,
-			forecastOf(c.rec).Steps,
+			core.ForecastOf(c.State).Steps,
 		)
-		if err := problemsOf("fork", found); err != nil {
+		if err := core.ProblemsOf("fork", found); err != nil {
 			return err
 		}
 	}
@@ -489,8 +491,8 @@ func edit(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
 	return editTurn(c, edits)
 }
 
-func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) error {
-	r := c.rec
+func editConfig(ctx context.Context, e *Engine, c *core.Change, edits *Edits) error {
+	r := c.State
 	cfg, found := e.problems(*edits.Config, false)
 	cfg.ID = edits.ID
 	cfg.Seed = cmp.Or(edits.Config.Seed, r.Seed)
@@ -500,20 +502,20 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 	if r.HasTurns() {
 		found = append(found, fixedFields(r, &cfg)...)
 	}
-	found = append(found, additions.CheckReaders(r.config.Documents, cfg.Documents)...)
+	found = append(found, additions.CheckReaders(r.Config.Documents, cfg.Documents)...)
 	var limits map[string]int
-	if len(found) == 0 && r.accepted.valid &&
-		r.lifecycle.State != fsm.Ready { // it is not checked again before it continues
-		keepWindows(&cfg, r.config)
-		setWindows(&cfg, e.knownWindows(ctx, &cfg))
-		first := e.preflight(seatSettings{config: &cfg}, nil)
+	if len(found) == 0 && r.Accepted.Valid &&
+		r.Lifecycle.State != fsm.Ready { // it is not checked again before it continues
+		core.KeepWindows(&cfg, r.Config)
+		core.SetWindows(&cfg, e.knownWindows(ctx, &cfg))
+		first := e.preflight(core.Seats{Config: &cfg}, nil)
 		found = first.problems // what the engine lacks is reported when the fork runs
 		limits = first.limits
 	}
 	for i := range found {
 		found[i].Field = "config." + found[i].Field
 	}
-	if err := problemsOf("fork", found); err != nil {
+	if err := core.ProblemsOf("fork", found); err != nil {
 		return err
 	}
 	raw, err := json.Marshal(cfg)
@@ -521,27 +523,27 @@ func editConfig(ctx context.Context, e *Engine, c *transaction, edits *Edits) er
 		return err
 	}
 	ev := ConfigChanged{
-		EventMeta:   c.stamp("config"),
-		At:          c.now,
+		EventMeta:   c.Stamp("config"),
+		At:          c.Now,
 		Format:      store.Format,
 		Config:      raw,
 		ReplyTokens: limits,
 	}
-	if err := c.add(ev); err != nil {
+	if err := c.Add(ev); err != nil {
 		return err
 	}
-	if r.notStarted() {
-		return c.fire(fsm.Edit, StateChanged{})
+	if r.NotStarted() {
+		return c.Fire(fsm.Edit, StateChanged{})
 	}
 	return nil
 }
 
-func editTurn(c *transaction, edits *Edits) error {
-	r := c.rec
+func editTurn(c *core.Change, edits *Edits) error {
+	r := c.State
 	key := edits.Turn
-	s := r.open(key)
+	s := r.Open(key)
 	if s == nil {
-		return problemOf(
+		return core.ProblemOf(
 			"fork",
 			"turn",
 			"%s is neither a step of the first %d entries nor one that may run after them",
@@ -550,28 +552,28 @@ func editTurn(c *transaction, edits *Edits) error {
 		)
 	}
 	if agenda.IsEmpty(*s) {
-		return problemOf("fork", "turn", "%s is silent in this fork, so it cannot have a reply", key)
+		return core.ProblemOf("fork", "turn", "%s is silent in this fork, so it cannot have a reply", key)
 	}
-	who, _, _ := r.actor(s.Actor)
+	who, _, _ := r.Actor(s.Actor)
 	text := characters.Valid(edits.Reply)
-	t, err := givenTurn(r, s, "fork", text, r.env.Count(who.Model, text), cmp.Or(who.MaxTokens, turns.MaxTokens))
+	t, err := core.GivenTurn(r, s, "fork", text, r.Engine.Count(who.Model, text), cmp.Or(who.MaxTokens, turns.MaxTokens))
 	if err != nil {
 		return err
 	}
-	t.Started = c.now
-	t.Ended = c.now
+	t.Started = c.Now
+	t.Ended = c.Now
 	t.Flags = []transcript.Flag{transcript.Edited}
-	r.extract(&t)
+	r.Extract(&t)
 	ev := TurnDone{
-		EventMeta: c.stamp("turn"),
-		At:        c.now,
+		EventMeta: c.Stamp("turn"),
+		At:        c.Now,
 		Turn:      t,
 	}
-	if r.isHuman(s.Actor) {
+	if r.IsHuman(s.Actor) {
 		ev.Turn.By = s.Actor
-		ev.Reply = r.keys.Reply(key.String(), edits.Reply)
+		ev.Reply = r.Keys.Reply(key.String(), edits.Reply)
 	}
-	return c.add(ev)
+	return c.Add(ev)
 }
 
 // replaces reports whether an entry is a turn that the edits replace.
@@ -581,14 +583,14 @@ func (edits *Edits) replaces(e store.Entry) bool {
 }
 
 // checkSilent adds a problem for each turn that cannot be silent.
-func (edits *Edits) checkSilent(list []store.Entry, l *problemList) {
+func (edits *Edits) checkSilent(list []store.Entry, l *core.ProblemList) {
 	if edits.Silent.IsZero() {
 		return
 	}
 	if edits.Silent.Documents != nil {
-		l.add("silent.documents", "documents cannot be silent, give turns or seats")
+		l.Add("silent.documents", "documents cannot be silent, give turns or seats")
 	}
-	l.problems = append(l.problems, forks.CheckSilentTurns(edits.Silent.Turns, func(key transcript.Key) (*transcript.Turn, bool) {
+	l.Problems = append(l.Problems, forks.CheckSilentTurns(edits.Silent.Turns, func(key transcript.Key) (*transcript.Turn, bool) {
 		at := journals.Find(list, key.String())
 		if at < 0 {
 			return nil, false
@@ -601,7 +603,7 @@ func (edits *Edits) checkSilent(list []store.Entry, l *problemList) {
 	})...)
 	ev, _ := journal.DecodeEntry(list[0])
 	if first, ok := ev.(ConfigChanged); ok && first.Origin != nil && first.Origin.Course != nil {
-		l.add("silent", "the judges of the debate were asked again, and its course stays: fork its parent")
+		l.Add("silent", "the judges of the debate were asked again, and its course stays: fork its parent")
 	}
 }
 
@@ -675,35 +677,35 @@ func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, er
 }
 
 // courseOf returns the course that a rejudged debate has of its parent.
-func courseOf(r *record, events []Event, again *Rejudge) (*journal.Course, error) {
-	l := &problemList{append(additions.CheckID(again.ID), additions.CheckLabels(again.Labels)...)}
+func courseOf(r *core.State, events []Event, again *Rejudge) (*journal.Course, error) {
+	l := &core.ProblemList{Problems: append(additions.CheckID(again.ID), additions.CheckLabels(again.Labels)...)}
 	c := &journal.Course{Omit: again.Omit, Swap: again.Swap}
-	decider, ok := r.config.Protocol.(protocol.Decider)
+	decider, ok := r.Config.Protocol.(protocol.Decider)
 	if ok {
 		c.Phases = decider.Deciding()
 	}
 	c.From = int64(forks.FirstDecision(events, c))
 	switch {
 	case !ok:
-		l.add("id", "the protocol %s does not say which steps decide, see protocol.Decider", r.config.Protocol.Name())
-	case r.lifecycle.State == fsm.Canceled:
-		l.add("id", "the debate was canceled, so there is nothing to judge")
-	case !r.lifecycle.State.Final():
-		l.add("id", "the debate has not ended, it is %s", r.lifecycle.State)
+		l.Add("id", "the protocol %s does not say which steps decide, see protocol.Decider", r.Config.Protocol.Name())
+	case r.Lifecycle.State == fsm.Canceled:
+		l.Add("id", "the debate was canceled, so there is nothing to judge")
+	case !r.Lifecycle.State.Final():
+		l.Add("id", "the debate has not ended, it is %s", r.Lifecycle.State)
 	case c.From == 0:
-		l.add("id", "no judge decides the debate")
+		l.Add("id", "no judge decides the debate")
 	}
-	if err := problemsOf("rejudge", l.problems); err != nil {
+	if err := core.ProblemsOf("rejudge", l.Problems); err != nil {
 		return nil, err
 	}
-	l.problems = append(l.problems, forks.CheckOmission(
+	l.Problems = append(l.Problems, forks.CheckOmission(
 		&c.Omit,
 		r.Find,
-		prompting.NamesOf(participantProfiles(*r.config)),
-		documentNames(r.config),
+		prompting.NamesOf(core.Profiles(*r.Config)),
+		core.DocumentNames(r.Config),
 	)...)
 	again.checkTools(l, r, events[c.From:], c)
-	if err := problemsOf("rejudge", l.problems); err != nil {
+	if err := core.ProblemsOf("rejudge", l.Problems); err != nil {
 		return nil, err
 	}
 	for _, ev := range events[c.From:] {
@@ -718,10 +720,10 @@ func courseOf(r *record, events []Event, again *Rejudge) (*journal.Course, error
 
 // checkTools adds a problem if new judges could find sources whose numbers are those of sources that participants have found
 // later.
-func (again *Rejudge) checkTools(l *problemList, r *record, rest []Event, course *journal.Course) {
+func (again *Rejudge) checkTools(l *core.ProblemList, r *core.State, rest []Event, course *journal.Course) {
 	judges := again.Judges
 	if judges == nil {
-		judges = r.config.Judges
+		judges = r.Config.Judges
 	}
 	called := slices.ContainsFunc(rest, func(ev Event) bool {
 		calls, ok := ev.(ToolsCalled)
@@ -729,7 +731,7 @@ func (again *Rejudge) checkTools(l *problemList, r *record, rest []Event, course
 	})
 	for i := range judges {
 		if called && len(judges[i].Tools) > 0 {
-			l.add(
+			l.Add(
 				actor.Field("judges", i),
 				"%q has tools, but others called tools after the first decision, and the numbers of sources must stay; "+
 					"use a judge without tools",

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+
+	"github.com/elenchus-go/debate/internal/core"
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/actor"
@@ -34,7 +35,7 @@ import (
 // set, that includes what the engine lacks. Otherwise another engine may have it.
 func (e *Engine) problems(c Config, drives bool) (Config, []protocol.Problem) {
 	c, found := e.withDefaults(c)
-	s := seatSettings{config: &c}
+	s := core.Seats{Config: &c}
 	if drives {
 		return c, append(found, e.lacks(s)...)
 	}
@@ -43,53 +44,53 @@ func (e *Engine) problems(c Config, drives bool) (Config, []protocol.Problem) {
 
 // lacks returns what the engine lacks to drive a debate with a configuration: one problem for each field that names something
 // unknown, and those of unrepeatable tools. It does not read private documents; readDocument does.
-func (e *Engine) lacks(s seatSettings) []protocol.Problem {
-	c := s.config
-	l := &problemList{}
+func (e *Engine) lacks(s core.Seats) []protocol.Problem {
+	c := s.Config
+	l := &core.ProblemList{}
 	if u, ok := c.Protocol.(protocols.Unknown); ok {
-		l.add("protocol.name", "%q is unknown to this engine, use one of %s", u.Name(), e.protocols.Names())
+		l.Add("protocol.name", "%q is unknown to this engine, use one of %s", u.Name(), e.protocols.Names())
 	}
 	for i, rule := range c.Detect {
 		if rule.EffectiveMethod() == "answers" && e.extractAnswer == nil {
-			l.add(fmt.Sprintf("detect[%d]", i), "%s compares answers, set Options.ExtractAnswer to find them", rule.Signal)
+			l.Add(fmt.Sprintf("detect[%d]", i), "%s compares answers, set Options.ExtractAnswer to find them", rule.Signal)
 		}
 	}
 	if e.sets[c.Prompts] == nil {
-		l.add("prompts", "%q is unknown to this engine, add it to Options.PromptSets", c.Prompts)
+		l.Add("prompts", "%q is unknown to this engine, add it to Options.PromptSets", c.Prompts)
 	}
-	if e.documents == nil && privateOnes(c.Documents) != nil {
-		l.add("documents", "some are private: give their texts in Options.Documents")
+	if e.documents == nil && core.PrivateOnes(c.Documents) != nil {
+		l.Add("documents", "some are private: give their texts in Options.Documents")
 	}
 	told := map[string]bool{}
 	for field, p := range c.Actors() {
 		if _, missing := e.tools.Named(p.Tools); missing != nil {
-			l.add(field+".tools", "this engine lacks %s, see Options.Tools", naming.Enumerate(missing, len(missing)))
+			l.Add(field+".tools", "this engine lacks %s, see Options.Tools", naming.Enumerate(missing, len(missing)))
 		}
 		_, _, err := e.providers.Bind(p.Provider)
 		if err == nil || actor.Inherits(field) && (told[p.Provider] || p.Provider == "") {
 			continue // an inherited provider is already reported
 		}
-		l.add(field+".provider", "%v", err)
+		l.Add(field+".provider", "%v", err)
 		told[p.Provider] = true
 	}
-	return append(l.problems, e.unrepeatable(s)...)
+	return append(l.Problems, e.unrepeatable(s)...)
 }
 
 // unrepeatable returns a problem for each actor with a tool that it cannot have, because it reads a private document: the
 // journal has no call of its steps, so that a step that was interrupted calls its tools again.
-func (e *Engine) unrepeatable(s seatSettings) []protocol.Problem {
-	c := s.config
-	if len(c.Documents) == 0 || !usesTools(c) {
+func (e *Engine) unrepeatable(s core.Seats) []protocol.Problem {
+	c := s.Config
+	if len(c.Documents) == 0 || !core.UsesTools(c) {
 		return nil
 	}
-	l := &problemList{}
+	l := &core.ProblemList{}
 	for field, p := range c.Actors() {
-		if len(p.Tools) == 0 || privateOnes(s.DocumentsOf(p.Name)) == nil {
+		if len(p.Tools) == 0 || core.PrivateOnes(s.DocumentsOf(p.Name)) == nil {
 			continue
 		}
 		for _, name := range p.Tools {
 			if t := e.tools[name]; t != nil && (t.Spec.Once || t.Spec.Approval) {
-				l.add(
+				l.Add(
 					field+".tools",
 					"%q must be repeatable and need no approval, because %s reads a private document: remove the tool or the reader",
 					name,
@@ -98,25 +99,25 @@ func (e *Engine) unrepeatable(s seatSettings) []protocol.Problem {
 			}
 		}
 	}
-	return l.problems
+	return l.Problems
 }
 
 // unreadable makes an ErrUnsupported about a private document that this engine cannot read. Its message leaves out that of the
 // cause, which may quote the text.
 type unreadable struct {
-	unsupported
+	core.Unsupported
 
 	cause error
 }
 
-func (u *unreadable) Unwrap() []error { return []error{&u.unsupported, u.cause} }
+func (u *unreadable) Unwrap() []error { return []error{&u.Unsupported, u.cause} }
 
 // readDocument returns the text of a private document from Options.Documents, or an ErrUnsupported.
 func (e *Engine) readDocument(ctx context.Context, id string, labels map[string]string, d evidence.Document) (text string, err error) {
 	unread := func(reason string, cause error) error {
 		missing := fmt.Sprintf("document %q: %s", d.Name, reason)
 		return &unreadable{
-			unsupported: unsupported{[]string{missing}},
+			Unsupported: core.Unsupported{Missing: []string{missing}},
 			cause:       cause,
 		}
 	}
@@ -147,10 +148,10 @@ func (e *Engine) tellLack(ctx context.Context, id string, err error) {
 // remain 0.
 func (e *Engine) withDefaults(c Config) (Config, []protocol.Problem) {
 	env := e.env
-	l := &problemList{}
+	l := &core.ProblemList{}
 	if protocols.IsNil(c.Protocol) {
-		l.add("protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
-		return c, l.problems
+		l.Add("protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
+		return c, l.Problems
 	}
 	c = deepcopy.Of(c)
 	c.Protocol = deepcopy.Of(c.Protocol) // Config encodes it, although its own tag omits it
@@ -174,9 +175,9 @@ func (e *Engine) withDefaults(c Config) (Config, []protocol.Problem) {
 		c.Documents[i] = d.WithDefaults(count)
 	}
 	own := budget.DefaultsOf(c.Protocol)
-	l.limits(&c.Limits)
+	l.Limits(&c.Limits)
 	c.Limits = c.Limits.WithDefaults(own)
-	l.limits(&c.Limits)
+	l.Limits(&c.Limits)
 	for i, p := range c.Participants {
 		temperature := own.Temperatures[min(i, len(own.Temperatures)-1)]
 		c.Participants[i] = p.WithDefaults(temperature, c.Limits.StepTokens, e.learnsWindow)
@@ -191,7 +192,7 @@ func (e *Engine) withDefaults(c Config) (Config, []protocol.Problem) {
 	for i, p := range c.Substitutes {
 		c.Substitutes[i] = asJudge(p, *own.JudgeTemperature)
 	}
-	if usesTools(&c) {
+	if core.UsesTools(&c) {
 		c.Limits = c.Limits.WithToolDefaults()
 	}
 	if c.Limits.Cost > 0 || c.AskAboveCost > 0 {
@@ -202,12 +203,12 @@ func (e *Engine) withDefaults(c Config) (Config, []protocol.Problem) {
 	c.Retriever.Provider = cmp.Or(c.Retriever.Provider, clients.Templates)
 	c.Embedder.Window = cmp.Or(c.Embedder.Window, 8_000)
 	checkConfig(&c, env, l, own)
-	return c, l.problems
+	return c, l.Problems
 }
 
 // nameModels sets the models that have no name to the default ones of their providers, as far as these know them. Otherwise their
 // prices would be unknown.
-func nameModels(c *Config, env *environment) {
+func nameModels(c *Config, env *core.Environment) {
 	for _, list := range [][]Participant{c.Participants, c.Judges, c.Substitutes} {
 		for i := range list {
 			nameModel(&list[i], env)
@@ -221,7 +222,7 @@ func nameModels(c *Config, env *environment) {
 }
 
 // nameModel sets the model of an actor that has none.
-func nameModel(p *Participant, env *environment) {
+func nameModel(p *Participant, env *core.Environment) {
 	if p.Model != "" || p.Human || env.Bind == nil {
 		return
 	}
@@ -240,7 +241,7 @@ func derivePositions(c Config) {
 	if !ok {
 		return
 	}
-	positions := p.Positions(participantProfiles(c))
+	positions := p.Positions(core.Profiles(c))
 	for i := range c.Participants {
 		if !c.Participants[i].Disabled && len(positions) > 0 {
 			c.Participants[i].Position = positions[0]
@@ -268,56 +269,56 @@ func systemActor(c *Config, p Participant) Participant {
 }
 
 // checkConfig adds every problem with a configuration whose defaults are filled in, as far as data alone can tell.
-func checkConfig(c *Config, env *environment, l *problemList, own protocol.Defaults) {
+func checkConfig(c *Config, env *core.Environment, l *core.ProblemList, own protocol.Defaults) {
 	if characters.IsBlank(c.Topic) {
-		l.add("topic", "it is blank, set a question or claim to debate")
+		l.Add("topic", "it is blank, set a question or claim to debate")
 	}
-	l.problems = append(l.problems, additions.CheckLabels(c.Labels)...)
-	texts := textsOf(c)
+	l.Problems = append(l.Problems, additions.CheckLabels(c.Labels)...)
+	texts := core.TextsOf(c)
 	if c.Documents != nil {
-		l.problems = append(l.problems, texts.CheckDocuments(c.Actors(), c.HasSeat)...)
+		l.Problems = append(l.Problems, texts.CheckDocuments(c.Actors(), c.HasSeat)...)
 	}
 	long, tokens := texts.Longest()
 	for field, p := range c.Actors() {
 		if prompting.Fills(tokens, field, &p) {
-			l.problems = append(l.problems, prompting.TooLong(long, tokens, field, &p))
+			l.Problems = append(l.Problems, prompting.TooLong(long, tokens, field, &p))
 			break
 		}
 	}
-	before := len(l.problems)
-	l.problems = append(l.problems, c.CheckNames()...)
-	named := len(l.problems) == before
-	l.problems = append(l.problems, c.CheckValues()...)
+	before := len(l.Problems)
+	l.Problems = append(l.Problems, c.CheckNames()...)
+	named := len(l.Problems) == before
+	l.Problems = append(l.Problems, c.CheckValues()...)
 	if c.Limits.Cost > 0 || c.AskAboveCost > 0 {
-		l.problems = append(l.problems, c.CheckPriced()...)
+		l.Problems = append(l.Problems, c.CheckPriced()...)
 	}
 	checkProtocol(c, env, l, own, named)
 }
 
 // checkProtocol adds every problem that the protocol finds. If it finds none and all names are valid, it adds those of
 // the phases and budgets, and fills in the default of Limits.OutputTokens.
-func checkProtocol(c *Config, env *environment, l *problemList, own protocol.Defaults, named bool) {
-	r := plannedRecord(seatSettings{config: c}, env)
+func checkProtocol(c *Config, env *core.Environment, l *core.ProblemList, own protocol.Defaults, named bool) {
+	r := core.Planned(core.Seats{Config: c}, env)
 	found := c.Protocol.Check(&r.Record)
-	l.problems = append(l.problems, found...)
+	l.Problems = append(l.Problems, found...)
 	f := budget.Forecast{Assesses: true}
 	if named && len(found) == 0 { // otherwise the protocol may return anything
-		f = forecastOf(r)
+		f = core.ForecastOf(r)
 		if len(f.Steps) == 0 {
-			l.add("protocol", "it has no step in any phase")
+			l.Add("protocol", "it has no step in any phase")
 		}
 		for _, problem := range f.Duplicates {
-			l.add("protocol", "%s", problem)
+			l.Add("protocol", "%s", problem)
 		}
 	}
 	embeds := c.Embedder.Provider != ""
 	found = findings.Check(c.Detect, c.Protocol.Name(), f.Assesses, embeds)
-	l.problems = append(l.problems, found...)
+	l.Problems = append(l.Problems, found...)
 	r.Cursor.Round = 1
-	if len(l.problems) == 0 {
-		l.problems = budget.CoverStart(&c.Limits, worstCase(r, f.First...))
+	if len(l.Problems) == 0 {
+		l.Problems = budget.CoverStart(&c.Limits, core.WorstCase(r, f.First...))
 	}
-	if c.Limits.OutputTokens == 0 && len(l.problems) == 0 {
+	if c.Limits.OutputTokens == 0 && len(l.Problems) == 0 {
 		c.Limits.OutputTokens = own.OutputTokens
 		if own.OutputTokens < f.Output { // it does not suffice for all rounds
 			c.Limits.OutputTokens = 2 * f.Output
@@ -339,19 +340,19 @@ type preflight struct {
 	lacks    error              // an ErrUnsupported if the engine lacks something, otherwise nil
 	// limits holds lower token limits for replies that would leave no room for history, by the fields of their actors.
 	limits map[string]int
-	record *record // has the configuration with its windows, and the prompts
+	record *core.State // has the configuration with its windows, and the prompts
 }
 
 // preflight sets windows that are known, and builds the first prompt of each kind of step that the protocol can ask for,
 // without history.
-func (e *Engine) preflight(seats seatSettings, windows map[string]int) (p preflight) {
-	l := &problemList{}
-	c := *seats.config
-	setWindows(&c, windows)
-	seats.config = &c
-	r := plannedRecord(seats, e.env)
+func (e *Engine) preflight(seats core.Seats, windows map[string]int) (p preflight) {
+	l := &core.ProblemList{}
+	c := *seats.Config
+	core.SetWindows(&c, windows)
+	seats.Config = &c
+	r := core.Planned(seats, e.env)
 	p.record = r
-	steps := forecastOf(r).Steps
+	steps := core.ForecastOf(r).Steps
 	if c.History.UsesSummaries() {
 		steps = append(steps, protocol.Step{
 			Key:    transcript.Key{Actor: protocol.Summarizer, Phase: r.SummaryPhase().Name},
@@ -364,8 +365,8 @@ func (e *Engine) preflight(seats seatSettings, windows map[string]int) (p prefli
 		s := &steps[i]
 		r.Cursor.Round = s.Round
 		r.Cursor.Stage = s.Kind
-		if r.isHuman(s.Actor) {
-			_, err := newAsked(r, s)
+		if r.IsHuman(s.Actor) {
+			_, err := core.NewAsked(r, s)
 			p.note(l, s, err)
 			continue
 		}
@@ -384,72 +385,54 @@ func (e *Engine) preflight(seats seatSettings, windows map[string]int) (p prefli
 	found, limits := prompting.CheckRoom(c.Actors(), sizes, prompting.ToolRoom{
 		Room:  r.Settings.Tools.Room,
 		Least: prompting.MinToolRoom,
-	}, seats.tooSmall)
-	p.problems = append(l.problems, found...)
+	}, seats.TooSmall)
+	p.problems = append(l.Problems, found...)
 	p.limits = limits
 	return p
 }
 
 // note takes up why a step cannot be planned, unless err is nil.
-func (p *preflight) note(l *problemList, s *protocol.Step, err error) {
+func (p *preflight) note(l *core.ProblemList, s *protocol.Step, err error) {
 	switch {
 	case err == nil:
-	case errors.Is(err, ErrUnsupported):
+	case errors.Is(err, core.ErrUnsupported):
 		p.lacks = err
 	default:
-		l.add("protocol", "phase %q: %v", s.Phase, err)
+		l.Add("protocol", "phase %q: %v", s.Phase, err)
 	}
-}
-
-// tooSmall returns the problem with a first prompt that leaves too little of a window.
-func (s seatSettings) tooSmall(field string, p *Participant, size int) (problem protocol.Problem, shared bool) {
-	name := actor.NameIn(field, p.Name)
-	read := s.DocumentsOf(name)
-	if strings.HasPrefix(field, "substitutes") {
-		read = nil
-		for _, j := range s.config.Judges {
-			read = append(read, s.DocumentsOf(j.Name)...)
-		}
-	}
-	return textsOf(s.config).TooSmall(field, p, prompting.FirstPrompt{
-		Tokens:      size,
-		Attachments: prompting.AttachmentTokens(s.AttachmentsOf(name)),
-		Read:        read,
-		Documents:   prompting.DocumentTokens(read),
-	})
 }
 
 // frozenFields returns a problem for each changed field that must not change after the first turn.
-func frozenFields(r *record, cfg Config) []protocol.Problem {
+func frozenFields(r *core.State, cfg Config) []protocol.Problem {
 	if !r.HasTurns() {
 		return nil
 	}
-	l := &problemList{}
+	l := &core.ProblemList{}
 	same := func(field string, a, b any) {
-		l.same(field, "cannot change after the first turn, reset the debate first", a, b)
+		l.Same(field, "cannot change after the first turn, reset the debate first", a, b)
 	}
 	same("seed", r.Seed, cfg.Seed)
-	same("topic", r.config.Topic, cfg.Topic)
-	same("background", r.config.Background, cfg.Background)
-	same("protocol", protocols.Parameters(r.config.Protocol), protocols.Parameters(cfg.Protocol))
-	same("participants", asModels(participantProfiles(*r.config)), asModels(participantProfiles(cfg)))
-	return l.problems
+	same("topic", r.Config.Topic, cfg.Topic)
+	same("background", r.Config.Background, cfg.Background)
+	same("protocol", protocols.Parameters(r.Config.Protocol), protocols.Parameters(cfg.Protocol))
+	same("participants", core.AsModels(core.Profiles(*r.Config)), core.AsModels(core.Profiles(cfg)))
+	return l.Problems
 }
 
 // fixedFields returns a problem for each field that a fork with turns must not change.
-func fixedFields(r *record, cfg *Config) []protocol.Problem {
-	l := &problemList{}
+func fixedFields(r *core.State, cfg *Config) []protocol.Problem {
+	l := &core.ProblemList{}
 	same := func(field string, a, b any) {
-		l.same(field, "it cannot change after the first turn, fork from an earlier entry", a, b)
+		l.Same(field, "it cannot change after the first turn, fork from an earlier entry", a, b)
 	}
 	same("seed", r.Seed, cfg.Seed)
-	same("protocol", protocols.Parameters(r.config.Protocol), protocols.Parameters(cfg.Protocol))
+	same("protocol", protocols.Parameters(r.Config.Protocol), protocols.Parameters(cfg.Protocol))
 	seats := func(c *Config) (list []string) {
-		for _, p := range participantProfiles(*c) {
+		for _, p := range core.Profiles(*c) {
 			list = append(list, p.Name, p.Side)
 		}
 		return list
 	}
-	same("participants", seats(r.config), seats(cfg))
-	return l.problems
+	same("participants", seats(r.Config), seats(cfg))
+	return l.Problems
 }

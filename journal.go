@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/core"
+
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate/fsm"
@@ -28,20 +30,20 @@ type openJournal struct {
 	id    string
 	store store.Store
 	log   *slog.Logger
-	env   *environment
+	env   *core.Environment
 
 	reports *reporter
 
 	mu      sync.Mutex
-	rec     *record                    // the journal as far as it was read; nil if it must be read again
-	machine *fsm.Machine               // executes what the record holds
-	keeps   bool                       // whether kept holds what was read
-	kept    []store.Entry              // the first entries of the journal, decoded
-	driver  follower                   // the driver that uses this journal; nil if there is none
-	verify  func(*record, Event) error // checks each entry that is read; nil if nobody has asked for it
-	signer  note.Signer                // of debates that end; nil if there is none
+	rec     *core.State                    // the journal as far as it was read; nil if it must be read again
+	machine *fsm.Machine                   // executes what the record holds
+	keeps   bool                           // whether kept holds what was read
+	kept    []store.Entry                  // the first entries of the journal, decoded
+	driver  follower                       // the driver that uses this journal; nil if there is none
+	verify  func(*core.State, Event) error // checks each entry that is read; nil if nobody has asked for it
+	signer  note.Signer                    // of debates that end; nil if there is none
 
-	transaction transaction // the one that change makes
+	transaction core.Change // the one that change makes
 }
 
 // A follower is notified of what happens to the journal. The journal's mutex is held during each call.
@@ -74,7 +76,7 @@ func (j *openJournal) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if j.rec != nil && (head.Seq < j.rec.Seq || journals.IsOther(head, j.rec.times.created)) {
+	if j.rec != nil && (head.Seq < j.rec.Seq || journals.IsOther(head, j.rec.Times.Created)) {
 		j.rec = nil
 		return j.refresh(ctx)
 	}
@@ -101,9 +103,9 @@ func (j *openJournal) refresh(ctx context.Context) error {
 					"restore the missing entries, or continue without them in a fork", end, head.Seq),
 		}
 	}
-	j.rec.stored.plan = head.Plan
-	j.rec.stored.awaited = head.Waiting
-	j.rec.stored.driver = head.Driver
+	j.rec.Stored.Plan = head.Plan
+	j.rec.Stored.Awaited = head.Waiting
+	j.rec.Stored.Driver = head.Driver
 	if after == 0 || head.Seq != j.rec.Seq {
 		j.repair(ctx, head)
 	}
@@ -112,9 +114,9 @@ func (j *openJournal) refresh(ctx context.Context) error {
 
 // begin creates an empty record to read the journal into.
 func (j *openJournal) begin() (err error) {
-	j.rec = newRecord(j.id, j.env)
+	j.rec = core.NewState(j.id, j.env)
 	j.kept = nil
-	j.machine, err = fsm.New(j.rec.lifecycle)
+	j.machine, err = fsm.New(j.rec.Lifecycle)
 	return err
 }
 
@@ -122,14 +124,14 @@ func (j *openJournal) begin() (err error) {
 func (j *openJournal) repair(ctx context.Context, stored store.Status) {
 	stored.Driver = store.Heartbeat{}
 	is, err1 := json.Marshal(stored)
-	want, err2 := json.Marshal(statusOf(j.rec))
+	want, err2 := json.Marshal(core.StatusOf(j.rec))
 	if err1 == nil && err2 == nil && bytes.Equal(is, want) {
 		return
 	}
 	err := j.store.Commit(ctx, store.Change{
 		ID:     j.id,
 		After:  j.rec.Seq,
-		Status: statusOf(j.rec),
+		Status: core.StatusOf(j.rec),
 	})
 	attrs := []any{"debate", j.id, "seq", j.rec.Seq, "error", err}
 	if j.reports.texts {
@@ -157,7 +159,7 @@ func (j *openJournal) read(e store.Entry) (Event, error) {
 			}
 		}
 	}
-	if err := j.rec.apply(ev, e.At); err != nil {
+	if err := j.rec.Apply(ev, e.At); err != nil {
 		return nil, err
 	}
 	e.Data = ev
@@ -179,7 +181,7 @@ func (j *openJournal) all(ctx context.Context) ([]store.Entry, error) {
 	j.mu.Lock()
 	if j.rec != nil {
 		kept = slices.Clip(j.kept)
-		created = j.rec.times.created
+		created = j.rec.Times.Created
 	}
 	j.mu.Unlock()
 	return journals.All(ctx, j.store, j.id, kept, created)
@@ -215,9 +217,9 @@ const (
 
 // change reads what is new, has f add events, and commits them. If another writer commits first, change tries again. It
 // returns the *store.Conflict if that does not help. If the debate has ended, change signs it.
-func (j *openJournal) change(ctx context.Context, f func(*transaction) error) error {
+func (j *openJournal) change(ctx context.Context, f func(*core.Change) error) error {
 	err := j.repeat(ctx, f)
-	if r := j.rec; err == nil && j.signer != nil && r != nil && r.lacksSignature() {
+	if r := j.rec; err == nil && j.signer != nil && r != nil && r.LacksSignature() {
 		ctx := context.WithoutCancel(ctx)
 		failed := j.sign(ctx)
 		if failed == nil {
@@ -242,24 +244,24 @@ func (j *openJournal) sign(ctx context.Context) (err error) {
 		env:     j.env,
 		reports: j.reports,
 	}
-	if err := own.refresh(ctx); err != nil || !own.rec.lacksSignature() {
+	if err := own.refresh(ctx); err != nil || !own.rec.LacksSignature() {
 		return err
 	}
 	_, list, err := j.store.Load(ctx, j.id, 0)
 	if err != nil {
 		return err
 	}
-	value, err := chain.SignJournal(j.signer, j.id, own.rec.keys.Secret[:], list)
+	value, err := chain.SignJournal(j.signer, j.id, own.rec.Keys.Secret[:], list)
 	if err != nil {
 		return err
 	}
-	return own.repeat(ctx, func(c *transaction) error {
-		if !c.rec.lacksSignature() { // another process was first, or the debate goes on
+	return own.repeat(ctx, func(c *core.Change) error {
+		if !c.State.LacksSignature() { // another process was first, or the debate goes on
 			return nil
 		}
-		return c.decide(&act{kind: journal.ActSign, given: Annotated{
-			EventMeta: c.stampFor(journal.ActSign, "annotated"),
-			At:        c.now,
+		return c.Decide(&core.Act{Kind: journal.ActSign, Given: Annotated{
+			EventMeta: c.StampFor(journal.ActSign, "annotated"),
+			At:        c.Now,
 			Name:      chain.NoteName,
 			Value:     value,
 		}})
@@ -268,7 +270,7 @@ func (j *openJournal) sign(ctx context.Context) (err error) {
 
 // repeat makes a change until it does not conflict with that of another writer. f is called again then, with a record that has the
 // other writer's entries, so it must first ask whether the change is still wanted.
-func (j *openJournal) repeat(ctx context.Context, f func(*transaction) error) error {
+func (j *openJournal) repeat(ctx context.Context, f func(*core.Change) error) error {
 	end := int64(-1)
 	same := 0
 	for n := 1; ; n++ {
@@ -293,24 +295,24 @@ func (j *openJournal) repeat(ctx context.Context, f func(*transaction) error) er
 
 // attempt has f add events to the record as it is now, and commits them. It reads new entries before that, unless a driver
 // knows that there are none.
-func (j *openJournal) attempt(ctx context.Context, f func(*transaction) error) error {
+func (j *openJournal) attempt(ctx context.Context, f func(*core.Change) error) error {
 	if j.rec == nil || j.driver == nil || j.driver.behind(j.rec.Seq) {
 		if err := j.refresh(ctx); err != nil {
 			return err
 		}
 	}
 	c := &j.transaction
-	c.begin(j.rec)
+	c.Begin(j.rec)
 	j.rec = nil // until f has returned: an incomplete change is discarded, even if a protocol panics
 	committed := false
 	defer func() {
-		if !committed && c.undo != nil {
-			c.undo()
+		if !committed && c.Undo != nil {
+			c.Undo()
 		}
 	}()
 	err := f(c)
-	if len(c.events) == 0 || err == nil {
-		j.rec = c.rec
+	if len(c.Events) == 0 || err == nil {
+		j.rec = c.State
 	}
 	if err == nil {
 		err = j.commit(ctx, c)
@@ -321,13 +323,13 @@ func (j *openJournal) attempt(ctx context.Context, f func(*transaction) error) e
 
 // commit writes the events of a transaction and the status to the store. It then tells the log, the observer, the machine and the driver
 // of each event. If the store refuses the commit, nothing has happened, and the record must be read again.
-func (j *openJournal) commit(ctx context.Context, c *transaction) error {
-	if len(c.events) == 0 && !c.schedule {
+func (j *openJournal) commit(ctx context.Context, c *core.Change) error {
+	if len(c.Events) == 0 && !c.Schedule {
 		return nil
 	}
-	entries := journal.Entries(c.events)
+	entries := journal.Entries(c.Events)
 	if j.driver != nil {
-		j.driver.writing(c.rec.Seq)
+		j.driver.writing(c.State.Seq)
 	}
 	if j.reports.ordered() {
 		defer j.reports.commits.Lock(j.id)()
@@ -335,25 +337,25 @@ func (j *openJournal) commit(ctx context.Context, c *transaction) error {
 	j.rec = nil // until all is done: it holds uncommitted events
 	err := j.store.Commit(ctx, store.Change{
 		ID:      j.id,
-		After:   c.after,
+		After:   c.After,
 		Entries: entries,
-		Status:  statusOf(c.rec),
+		Status:  core.StatusOf(c.State),
 	})
 	if err != nil {
 		if j.driver != nil {
-			j.driver.writing(c.after)
+			j.driver.writing(c.After)
 		}
 		return err
 	}
 	defer j.machine.Release()
-	for i, ev := range c.events {
+	for i, ev := range c.Events {
 		j.keep(entries[i])
 		j.reports.committed(ctx, j.id, ev)
 		if err := j.follow(ev); err != nil {
 			return err
 		}
 	}
-	j.rec = c.rec
+	j.rec = c.State
 	return nil
 }
 
@@ -376,3 +378,15 @@ func signEnded(ctx context.Context, e *Engine) error {
 	}
 	return errors.Join(errs...)
 }
+
+// withoutPastDriver returns a status without a heartbeat that no longer says anything: the debate has ended, or was driven
+// by another engine after this one lacked something.
+func withoutPastDriver(s store.Status) store.Status {
+	if h := s.Driver; s.State.Final() || len(h.Missing) > 0 && s.Updated.After(h.At) {
+		s.Driver = store.Heartbeat{}
+	}
+	return s
+}
+
+// The rest of this file holds what actors read and call, and what is decided when a debate starts, because only then the prompts
+// and the providers are known: the windows of actors, and the token limits of replies that fit into them.

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/core"
+
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/elenchus-go/debate/context/window"
@@ -443,7 +445,7 @@ type Engine struct {
 	counter       window.TokenCounter
 	heartbeats    *heartbeat.Keeper
 	log           *slog.Logger
-	env           *environment // of all records
+	env           *core.Environment // of all records
 	answers       step.Answers
 	reports       *reporter
 	keepReasoning bool
@@ -463,22 +465,22 @@ type Engine struct {
 }
 
 // environment returns what records need of the engine.
-func (e *Engine) environment() *environment {
-	env := *noEnvironment
-	env.parse = e.parse
-	env.sets = e.sets
-	env.extractAnswer = e.extractAnswer
-	env.identify = e.providers.Identify
-	env.audits = e.audits
+func (e *Engine) environment() *core.Environment {
+	env := *core.NoEnvironment
+	env.Parse = e.parse
+	env.Sets = e.sets
+	env.ExtractAnswer = e.extractAnswer
+	env.Identify = e.providers.Identify
+	env.Audits = e.audits
 	env.Bind = e.providers.Bind
 	env.Tools = e.tools.Named
 	env.Contract = func(name string) *reply.Contract { return e.replies[name] }
-	env.rules = &Rules{
-		Number:    rulesNumber,
+	env.Rules = &Rules{
+		Number:    core.RulesNumber,
 		Counter:   naming.OfType(e.counter),
 		Extractor: naming.OfFunction(e.extractAnswer),
 	}
-	env.texts = &sources.Texts{}
+	env.Texts = &sources.Texts{}
 	if e.counter != nil {
 		env.Count = e.counter.Count
 	}
@@ -530,7 +532,7 @@ func (e *Engine) clientsOf(c *Config) []clients.Actor {
 			NoText:   actor.MakesNoText(actor.NameIn(field, p.Name)) || p.Human,
 		}
 		if !x.NoText {
-			x.Request.Messages = prompting.AttachmentMessage(attachmentsSeen(c, field, p.Name), nil)
+			x.Request.Messages = prompting.AttachmentMessage(core.AttachmentsSeen(c, field, p.Name), nil)
 			x.Request.Tools, _ = e.tools.Named(p.Tools) // the names are checked elsewhere
 		}
 		list = append(list, x)

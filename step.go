@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elenchus-go/debate/internal/core"
+
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/clients"
@@ -82,8 +84,8 @@ func (x *execution) release() {
 func (x *execution) key() transcript.Key { return x.run.Plan.Step.Key }
 
 // isWanted reports whether the step may still be committed. It is false for another debate with the same id.
-func (x *execution) isWanted(r *record) bool {
-	return r.times.created.Equal(x.created) && r.open(x.key()) != nil
+func (x *execution) isWanted(r *core.State) bool {
+	return r.Times.Created.Equal(x.created) && r.Open(x.key()) != nil
 }
 
 // emitShown shows an event while the step's timer stands still.
@@ -120,9 +122,9 @@ func (x *execution) perform() error {
 func (x *execution) cite() {
 	var found *sources.Cited
 	var kept *sources.Texts
-	x.commits.read(func(r *record) {
+	x.commits.read(func(r *core.State) {
 		found = r.Sources.Cite(x.turn, sources.TextsOf(x.documents))
-		kept = r.env.texts
+		kept = r.Engine.Texts
 	})
 	x.turn.Citations = found.Check(kept)
 }
@@ -175,22 +177,22 @@ func (x *execution) unobserve(err error) {
 }
 
 // noteWait writes a note about a wait to the journal, so that the next job knows how long the debate has waited.
-func (x *execution) noteWait(c *transaction) error {
+func (x *execution) noteWait(c *core.Change) error {
 	value, err := json.Marshal(map[string]string{
 		"actor":    x.key().Actor,
 		"provider": x.run.Plan.Model.Provider,
 		"phase":    x.key().Phase,
 	})
-	if err != nil || !c.rec.lifecycle.State.Active() {
+	if err != nil || !c.State.Lifecycle.State.Active() {
 		return err
 	}
 	name := "rate_limit"
 	if x.run.Unreachable() {
-		name = outageNote
+		name = core.OutageNote
 	}
-	return c.decide(&act{kind: journal.ActWait, given: Annotated{
-		EventMeta: c.stampFor(journal.ActWait, "annotated"),
-		At:        c.now,
+	return c.Decide(&core.Act{Kind: journal.ActWait, Given: Annotated{
+		EventMeta: c.StampFor(journal.ActWait, "annotated"),
+		At:        c.Now,
 		Name:      name,
 		Value:     value,
 	}})
@@ -328,7 +330,7 @@ func (c *call) End(a *transcript.Attempt, r *providers.Response, err error) {
 func (c *call) Failed(e *providers.Error, wait time.Duration) error {
 	x := c.host
 	ev := TurnFailed{
-		EventMeta: liveMeta("turn_failed"),
+		EventMeta: core.LiveMeta("turn_failed"),
 		Attempt:   &c.ctx.Attempt,
 		Error:     e.Kind,
 		Message:   x.run.Plan.Pseudonyms.Reveal(e.Error()),
@@ -352,9 +354,9 @@ func (c *call) Failed(e *providers.Error, wait time.Duration) error {
 // committer commits what happens in a step before its turn.
 type committer interface {
 	// commitRound has f add events and commits them. It returns an error if they cannot be committed.
-	commitRound(f func(*transaction) error) error
+	commitRound(f func(*core.Change) error) error
 	// read has f read the record.
-	read(f func(*record))
+	read(f func(*core.State))
 }
 
 // Tools implements step.Host.
@@ -369,7 +371,7 @@ func (x *execution) Tools(ctx context.Context, c step.Calls) error {
 			x.key(),
 			&c,
 			p.Pseudonyms.Reveal,
-			func(f func(*rounds.Rounds)) { x.commits.read(func(r *record) { f(&r.tools) }) },
+			func(f func(*rounds.Rounds)) { x.commits.read(func(r *core.State) { f(&r.Tools) }) },
 		)
 	}
 	commit := func() error {
@@ -424,15 +426,15 @@ func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew bool) 
 	}
 	rounds.FitSources(ev.Parts, ev.Calls)
 	defer copy(calls, ev.Calls) // with their numbers
-	return x.commits.commitRound(func(t *transaction) error {
-		ev.EventMeta = t.stampFor(journal.ActTools, "tools")
-		ev.At = t.now
-		if !x.isWanted(t.rec) ||
-			t.rec.tools.Check(&ev) != nil { // another process was first, or the debate has moved on
+	return x.commits.commitRound(func(t *core.Change) error {
+		ev.EventMeta = t.StampFor(journal.ActTools, "tools")
+		ev.At = t.Now
+		if !x.isWanted(t.State) ||
+			t.State.Tools.Check(&ev) != nil { // another process was first, or the debate has moved on
 			return fmt.Errorf("the step or its round of tool calls is no longer open: %w", step.ErrSuperseded)
 		}
-		t.rec.Sources.Number(ev.Key, x.run.Plan.Step.VisibleSeq, ev.Calls)
-		return t.decide(&act{kind: journal.ActTools, given: ev})
+		t.State.Sources.Number(ev.Key, x.run.Plan.Step.VisibleSeq, ev.Calls)
+		return t.Decide(&core.Act{Kind: journal.ActTools, Given: ev})
 	})
 }
 
@@ -472,10 +474,10 @@ func (x *execution) beginTool(ctx context.Context, call *tool.Record, number int
 
 // allThrottled reports whether a rate limit of a participant's provider affects all participants: each uses the same
 // provider or had to wait for its own.
-func allThrottled(r *record, p *Participant) bool {
+func allThrottled(r *core.State, p *Participant) bool {
 	for _, s := range r.Participants {
-		if other, _, ok := r.actor(s.Name); ok && other.Provider != p.Provider &&
-			participantStatus(r, s.Name).State != "rate_limited" {
+		if other, _, ok := r.Actor(s.Name); ok && other.Provider != p.Provider &&
+			core.ParticipantStatus(r, s.Name).State != "rate_limited" {
 			return false
 		}
 	}
@@ -483,16 +485,16 @@ func allThrottled(r *record, p *Participant) bool {
 }
 
 // offerTools lets the actor of a step call its tools.
-func offerTools(e *Engine, r *record, x *execution, who *Participant) error {
+func offerTools(e *Engine, r *core.State, x *execution, who *Participant) error {
 	p := &x.run.Plan
 	s := &x.run.Plan.Step
-	l := &r.config.Limits
+	l := &r.Config.Limits
 	if p.Tools == nil {
 		return nil
 	}
 	list, missing := e.tools.Named(who.Tools)
 	if missing != nil {
-		return &unsupported{[]string{fmt.Sprintf(
+		return &core.Unsupported{Missing: []string{fmt.Sprintf(
 			"tools of %s: this engine lacks %s, see Options.Tools",
 			who.Name,
 			naming.Enumerate(missing, len(missing)),
@@ -512,12 +514,12 @@ func offerTools(e *Engine, r *record, x *execution, who *Participant) error {
 			Timeout: l.ToolTimeout,
 		},
 	}
-	if o := r.tools.Of(s.Key); o != nil {
+	if o := r.Tools.Of(s.Key); o != nil {
 		p.Tools.Rounds = o.Plan()
 		p.Tools.Counted = o.Counted
-		x.tools.ContinueFrom(&r.tools, o)
+		x.tools.ContinueFrom(&r.Tools, o)
 	}
-	p.Tools.Most = affordableRounds(r, s, who, p.Prompt.Tokens+p.Tools.Room, l.ToolRounds)
+	p.Tools.Most = core.AffordableRounds(r, s, who, p.Prompt.Tokens+p.Tools.Room, l.ToolRounds)
 	if p.Tools.Most == 0 {
 		p.Tools.Warning = "the budgets leave nothing for calls of tools: " + s.Actor + " replies without them"
 	}
@@ -542,8 +544,8 @@ func limitTools(e *Engine, m *step.Model, p *step.Plan) {
 }
 
 // newExecution returns the execution of a step, with its request.
-func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
-	who, seat, ok := r.actor(s.Actor)
+func (e *Engine) newExecution(r *core.State, s protocol.Step) (*execution, error) {
+	who, seat, ok := r.Actor(s.Actor)
 	if !ok {
 		return nil, fmt.Errorf(
 			"plan step %s: %q is not a participant, judge or system actor: %w",
@@ -562,19 +564,19 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 	x.debate = r.ID
 	x.promptSeq = r.Seq
 	x.role = seat.Role
-	x.created = r.times.created
+	x.created = r.Times.Created
 	p := &x.run.Plan
 	own := []string(nil)
 	p.Prompt.Digests = digests
 	e.setPlan(r, p, &s, who)
-	x.documents = privateOnes(r.seats().DocumentsOf(s.Actor))
-	x.labels = r.config.Labels
+	x.documents = core.PrivateOnes(r.ActorSettings().DocumentsOf(s.Actor))
+	x.labels = r.Config.Labels
 	p.Private = x.documents != nil
-	x.cites = hasSources(r.config)
+	x.cites = core.HasSources(r.Config)
 	p.Names, own = r.NamesFor(&s)
 	p.Left = r.Left(&s)
 	var err error
-	p.Contract, err = contractFor(r, &s)
+	p.Contract, err = core.ContractFor(r, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -587,7 +589,7 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 		return x, nil
 	}
 	if !p.Prompt.Set.Has(s.Prompt) {
-		return nil, &unsupported{[]string{fmt.Sprintf("prompt %q is unknown, add it to Options.Prompts", s.Prompt)}}
+		return nil, &core.Unsupported{Missing: []string{fmt.Sprintf("prompt %q is unknown, add it to Options.Prompts", s.Prompt)}}
 	}
 	if err := r.Build(p, seat, own); err != nil {
 		return nil, err
@@ -604,14 +606,14 @@ func (e *Engine) newExecution(r *record, s protocol.Step) (*execution, error) {
 }
 
 // setPlan sets what the plan of a step has besides the prompt and the contract of the reply.
-func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Participant) {
-	c := r.config
+func (e *Engine) setPlan(r *core.State, p *step.Plan, s *protocol.Step, who *Participant) {
+	c := r.Config
 	p.Step = *s
 	p.Pseudonyms = r.Pseudonyms(s)
-	p.Count = r.env.Count
+	p.Count = r.Engine.Count
 	p.Prices = c.Prices
 	p.Retries = c.Retries
-	p.Keys = r.keys
+	p.Keys = r.Keys
 	p.Model = step.Model{
 		Provider: who.Provider,
 		Request:  who.Request(),
@@ -648,14 +650,14 @@ func (e *Engine) setPlan(r *record, p *step.Plan, s *protocol.Step, who *Partici
 			Request:      c.Summarizer.Request(),
 			Instructions: c.Summarizer.Instructions,
 		}
-		p.Summarizer.Provider, p.Summarizer.Client, _ = r.env.Bind(c.Summarizer.Provider)
+		p.Summarizer.Provider, p.Summarizer.Client, _ = r.Engine.Bind(c.Summarizer.Provider)
 	}
 }
 
 // setLimits sets how often a step may try, and how long it may take and wait.
-func setLimits(r *record, p *step.Plan, s *protocol.Step, who *Participant) {
-	a := accountOf(r)
-	p.Limits.Attempts = r.config.Limits.StepAttempts
+func setLimits(r *core.State, p *step.Plan, s *protocol.Step, who *Participant) {
+	a := core.AccountOf(r)
+	p.Limits.Attempts = r.Config.Limits.StepAttempts
 	p.Limits.Remaining = a.Remaining()
 	p.Limits.Time, p.Limits.Budget = a.StepTime()
 	if p.Participating && s.Kind != transcript.Conclusion && allThrottled(r, who) {
@@ -668,9 +670,9 @@ func setLimits(r *record, p *step.Plan, s *protocol.Step, who *Participant) {
 }
 
 // addSubstitutes adds the models that may stand in for that of a step, as far as the engine has their providers.
-func addSubstitutes(r *record, p *step.Plan, s *protocol.Step, who *Participant) {
-	for _, other := range substitutesOf(r, s.Actor) {
-		name, client, err := r.env.Bind(other.Provider)
+func addSubstitutes(r *core.State, p *step.Plan, s *protocol.Step, who *Participant) {
+	for _, other := range core.SubstitutesOf(r, s.Actor) {
+		name, client, err := r.Engine.Bind(other.Provider)
 		if err != nil {
 			continue
 		}
@@ -687,24 +689,24 @@ func addSubstitutes(r *record, p *step.Plan, s *protocol.Step, who *Participant)
 }
 
 // hasDefault reports whether the debate continues with a default reply if a step fails.
-func hasDefault(r *record, s *protocol.Step) bool {
+func hasDefault(r *core.State, s *protocol.Step) bool {
 	switch s.Actor {
 	case protocol.Retriever:
-		return r.config.OnRetrievalFailure == Continue
+		return r.Config.OnRetrievalFailure == Continue
 	case protocol.Embedder:
 		return true
 	case protocol.Summarizer:
 		return s.Kind != transcript.Conclusion
 	}
-	return slices.Contains(r.Judges, s.Actor) && r.config.OnJudgeFailure == Continue
+	return slices.Contains(r.Judges, s.Actor) && r.Config.OnJudgeFailure == Continue
 }
 
 // setPatience sets how long a step may wait for a provider that it cannot reach. Earlier jobs may have waited for it too.
-func setPatience(r *record, l *step.Limits) {
-	waited := r.times.outage
+func setPatience(r *core.State, l *step.Limits) {
+	waited := r.Times.Outage
 	l.Outage = max(l.Remaining-waited, 1)
-	l.OutageUnknown = max(r.config.Limits.StepTimeout-waited, 1)
-	if most := r.config.Limits.OutageTime; most > 0 {
+	l.OutageUnknown = max(r.Config.Limits.StepTimeout-waited, 1)
+	if most := r.Config.Limits.OutageTime; most > 0 {
 		l.OutageTime = max(most-waited, 1)
 	}
 }
@@ -714,8 +716,8 @@ func (x *execution) Others(ctx context.Context, provider string, since time.Time
 	e := x.engine
 	p := &x.run.Plan
 	var others []clients.Actor
-	x.commits.read(func(r *record) {
-		if r.config != nil && canLose(r, p) {
+	x.commits.read(func(r *core.State) {
+		if r.Config != nil && canLose(r, p) {
 			others = e.othersThan(r, p, provider)
 		}
 	})
@@ -742,10 +744,10 @@ func (x *execution) Others(ctx context.Context, provider string, since time.Time
 }
 
 // canLose reports whether the debate can go on without the reply of a step, as it does after other failures.
-func canLose(r *record, p *step.Plan) bool {
+func canLose(r *core.State, p *step.Plan) bool {
 	switch actor := p.Step.Actor; {
 	case p.Participating:
-		return canDrop(r, &Failure{Key: p.Step.Key})
+		return core.CanDrop(r, &Failure{Key: p.Step.Key})
 	case p.Judging:
 		return len(r.Judges) > 1
 	default:
@@ -755,22 +757,16 @@ func canLose(r *record, p *step.Plan) bool {
 
 // othersThan returns those who go on with other providers if a step fails that cannot reach the given one: judges if it is
 // a step of a judge, otherwise participants.
-func (e *Engine) othersThan(r *record, p *step.Plan, provider string) (list []clients.Actor) {
+func (e *Engine) othersThan(r *core.State, p *step.Plan, provider string) (list []clients.Actor) {
 	going := r.ParticipantNames()
 	if p.Judging {
 		going = r.Judges
 	}
-	for _, x := range e.clientsOf(r.config) {
+	for _, x := range e.clientsOf(r.Config) {
 		person := x.NoText
 		if !person && x.Provider != provider && x.Seat != p.Step.Actor && slices.Contains(going, x.Seat) {
 			list = append(list, x)
 		}
 	}
 	return list
-}
-
-// remains reports whether the prompt of a step holds words of what judges do not see.
-func remains(r *record, s *protocol.Step, prompt []providers.Message) bool {
-	c := r.agenda.Course
-	return c.Begun() && c.RemainsIn(&r.Record, s, prompt, r.seats().hiddenTexts(), r.Pseudonyms(s).Hide)
 }

@@ -8,6 +8,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/elenchus-go/debate/internal/core"
+
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/clients"
@@ -28,21 +30,21 @@ import (
 // Snapshot is the state of a debate after one entry of its journal.
 type Snapshot struct {
 	Event Event // the event in the entry
-	rec   *record
+	rec   *core.State
 }
 
 // Status returns a short summary of the debate's state at that point.
-func (m *Snapshot) Status() store.Status { return statusOf(m.rec) }
+func (m *Snapshot) Status() store.Status { return core.StatusOf(m.rec) }
 
 // Result returns the debate as it was at that point.
-func (m *Snapshot) Result() *Result { return resultOf(m.rec) }
+func (m *Snapshot) Result() *Result { return core.ResultOf(m.rec) }
 
 // Refusal returns the *fsm.Refused with which the lifecycle refused an event at that point, or nil if the event was possible.
 func (m *Snapshot) Refusal(on fsm.Event) (err error) {
-	if on == fsm.Start && m.rec.fork.idle { // Start resumes it
+	if on == fsm.Start && m.rec.Fork.Idle { // Start resumes it
 		on = fsm.Resume
 	}
-	_, err = fsm.Next(m.rec.lifecycle, on, m.rec.facts())
+	_, err = fsm.Next(m.rec.Lifecycle, on, m.rec.Facts())
 	return err
 }
 
@@ -101,7 +103,7 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 func (d *Debate) verify(ctx context.Context, last *int64) error {
 	past := openJournalOf(d.engine, d.ID())
 	var plans journals.Plans
-	past.verify = func(r *record, ev Event) error { return verifyEntry(&plans, r, ev) }
+	past.verify = func(r *core.State, ev Event) error { return verifyEntry(&plans, r, ev) }
 	status, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
 	err = cmp.Or(err, past.begin())
 	if err != nil {
@@ -249,10 +251,10 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 		return nil, err
 	}
 	r := past.rec
-	if err := r.lacksProtocol(); err != nil {
+	if err := r.LacksProtocol(); err != nil {
 		return nil, err
 	}
-	s := r.open(key)
+	s := r.Open(key)
 	if s == nil {
 		return nil, fmt.Errorf("step %s cannot be planned after entry %d", key, r.Seq)
 	}
@@ -264,7 +266,7 @@ func (d *Debate) PromptOf(ctx context.Context, key transcript.Key) (p *Prompt, e
 		Match:     "unknown",
 	}
 	p.OtherTemplates = p.Templates != "" && p.Templates != r.Settings.Templates.Version()
-	if r.isHuman(s.Actor) {
+	if r.IsHuman(s.Actor) {
 		return p, p.askPerson(r, s)
 	}
 	x, err := p.rebuild(d.engine, r, s, &ev.Turn, true)
@@ -297,7 +299,7 @@ func (j *openJournal) readBefore(list []store.Entry, key transcript.Key) (done T
 	}
 	at := journals.Find(list, key.String())
 	if at < 0 {
-		return done, problemOf("step", "key", "the debate has no turn %s", key)
+		return done, core.ProblemOf("step", "key", "the debate has no turn %s", key)
 	}
 	ev, err := journal.DecodeEntry(list[at])
 	if err != nil {
@@ -305,7 +307,7 @@ func (j *openJournal) readBefore(list []store.Entry, key transcript.Key) (done T
 	}
 	done, _ = ev.(TurnDone)
 	if k := done.Turn.Kind; k == transcript.Remark || k == transcript.Silence {
-		return done, problemOf("step", "key", "%s is a %s: nobody was asked for it", key, k)
+		return done, core.ProblemOf("step", "key", "%s is a %s: nobody was asked for it", key, k)
 	}
 	last := int64(at)
 	if len(done.Turn.Attempts) > 0 { // otherwise the turn was committed as soon as it was there
@@ -320,15 +322,15 @@ func (j *openJournal) readBefore(list []store.Entry, key transcript.Key) (done T
 }
 
 // askPerson sets what a person could read, had to know and was asked.
-func (p *Prompt) askPerson(r *record, s *protocol.Step) (err error) {
+func (p *Prompt) askPerson(r *core.State, s *protocol.Step) (err error) {
 	p.Request.Messages = r.Messages(s)
-	if asked := r.people.asked[s.Key]; asked != nil {
+	if asked := r.People.Asked[s.Key]; asked != nil {
 		p.Request.Messages = append(p.Request.Messages, providers.Message{Role: providers.User, Text: asked.Task})
 		p.Request.SchemaName = asked.Contract
 		p.Request.Schema = asked.Schema
 		p.Request.MaxTokens = asked.Tokens
 	}
-	p.Briefing, err = newBriefing(r, s)
+	p.Briefing, err = core.NewBriefing(r, s)
 	return err
 }
 
@@ -393,14 +395,14 @@ type Prompt struct {
 
 // rebuild returns the execution of a committed step, and sets what its turn says of the prompt. r is as it was when the prompt was
 // made. If recut is set, the turn's Window says what was left out.
-func (p *Prompt) rebuild(e *Engine, r *record, s *protocol.Step, t *transcript.Turn, recut bool) (*execution, error) {
+func (p *Prompt) rebuild(e *Engine, r *core.State, s *protocol.Step, t *transcript.Turn, recut bool) (*execution, error) {
 	p.remember(r, t, recut)
 	x, err := e.newExecution(r, *s)
 	if err != nil {
 		return nil, err
 	}
 	m := &x.run.Plan.Model
-	m.Provider, _, _ = r.env.Bind(m.Provider)
+	m.Provider, _, _ = r.Engine.Bind(m.Provider)
 	p.leaveOut(&x.run.Plan, r)
 	if slices.Contains(t.Flags, transcript.Edited) {
 		p.Missing = append(p.Missing, "a person gave the reply in a fork: no model was asked")
@@ -424,8 +426,8 @@ func (p *Prompt) compare(x *step.Run, tried []transcript.Attempt) {
 
 // remember makes the environment of a record the one in which the prompt of a turn was made: providers have the names that its
 // attempts had, and if recut is set its window says what was left out.
-func (p *Prompt) remember(r *record, t *transcript.Turn, recut bool) {
-	env := *r.env
+func (p *Prompt) remember(r *core.State, t *transcript.Turn, recut bool) {
+	env := *r.Engine
 	only := ""
 	if len(t.Attempts) > 0 {
 		only = t.Attempts[0].Provider
@@ -434,7 +436,7 @@ func (p *Prompt) remember(r *record, t *transcript.Turn, recut bool) {
 		return cmp.Or(name, only), clients.Person{}, nil
 	}
 	if !recut {
-		r.env = &env
+		r.Engine = &env
 		r.Env = &env.Environment
 		return
 	}
@@ -451,7 +453,7 @@ func (p *Prompt) remember(r *record, t *transcript.Turn, recut bool) {
 			*cut, p.OtherCounter = made, true
 		}
 	}
-	r.env = &env
+	r.Engine = &env
 	r.Env = &env.Environment
 }
 
@@ -512,7 +514,7 @@ func roundsIn(entries []Event, key transcript.Key) (list []step.Round, counted i
 }
 
 // leaveOut sets which turns the window left out or summarized.
-func (p *Prompt) leaveOut(plan *step.Plan, r *record) {
+func (p *Prompt) leaveOut(plan *step.Plan, r *core.State) {
 	cut := plan.Prompt.Cut
 	if cut.To == cut.From {
 		return
@@ -563,7 +565,7 @@ func newRereading(e *Engine, entries []Event) *rereading {
 	rules := Rules{}
 	done := map[transcript.Key]bool{}
 	for _, ev := range entries {
-		rules = rulesOf(ev.Meta(), rules)
+		rules = core.RulesOf(ev.Meta(), rules)
 		if ev.Meta().Repeats > 0 {
 			x.repeats = cmp.Or(x.repeats, ev.Meta().Seq)
 		}
@@ -593,14 +595,14 @@ func newRereading(e *Engine, entries []Event) *rereading {
 }
 
 // at makes the prompts that were made from the entries in a record.
-func (x *rereading) at(r *record) {
+func (x *rereading) at(r *core.State) {
 	for _, ev := range x.turns[r.Seq] {
 		if x.found[ev.Seq] == nil {
 			x.found[ev.Seq] = x.turn(r, ev)
 		}
 	}
 	for _, f := range x.failed {
-		if f.seq > r.Seq && r.open(f.failure.Key) != nil && (f.found == nil || f.found.Unknown > 0) {
+		if f.seq > r.Seq && r.Open(f.failure.Key) != nil && (f.found == nil || f.found.Unknown > 0) {
 			if c := x.repeat(r, f); f.found == nil || c.Prompts > f.found.Prompts {
 				f.found = c
 			}
@@ -651,8 +653,8 @@ func (x *rereading) fail(ev Event, writer Rules) {
 }
 
 // repeat makes the prompts of a failed step again, from the entries in a record. No entry says from which of them they were made.
-func (x *rereading) repeat(r *record, f *failedCalls) (c *EntryCheck) {
-	env := r.env
+func (x *rereading) repeat(r *core.State, f *failedCalls) (c *EntryCheck) {
+	env := r.Engine
 	outer := r.Env
 	tried := f.failure.AttemptDetails
 	c = &EntryCheck{
@@ -663,7 +665,7 @@ func (x *rereading) repeat(r *record, f *failedCalls) (c *EntryCheck) {
 		)},
 	}
 	defer func() {
-		r.env = env
+		r.Engine = env
 		r.Env = outer
 	}()
 	_ = panics.Call(func() { x.repeatCalls(r, f, c) }) // a panic of the protocol or of a hook ends the change too
@@ -671,11 +673,11 @@ func (x *rereading) repeat(r *record, f *failedCalls) (c *EntryCheck) {
 }
 
 // repeatCalls sets in the check of a failed step what its prompts say.
-func (x *rereading) repeatCalls(r *record, f *failedCalls, c *EntryCheck) {
-	env := r.env
+func (x *rereading) repeatCalls(r *core.State, f *failedCalls, c *EntryCheck) {
+	env := r.Engine
 	tried := f.failure.AttemptDetails
-	s := r.open(f.failure.Key)
-	if s == nil || r.isHuman(f.failure.Key.Actor) {
+	s := r.Open(f.failure.Key)
+	if s == nil || r.IsHuman(f.failure.Key.Actor) {
 		return
 	}
 	p := &Prompt{}
@@ -688,12 +690,12 @@ func (x *rereading) repeatCalls(r *record, f *failedCalls, c *EntryCheck) {
 	if tools := run.run.Plan.Tools; tools != nil {
 		tools.Rounds, tools.Counted = roundsIn(f.before, f.failure.Key)
 	}
-	found := step.RereadCalls(&run.run, tried, nil, r.times.updated)
+	found := step.RereadCalls(&run.run, tried, nil, r.Times.Updated)
 	c.Prompts = found.Equal
 	c.Unknown = len(tried) - found.Equal
 	if c.Unknown == 0 {
 		c.Missing = nil
-		if err := journals.WrongCalls(tried, found); err != nil && f.writer == *env.rules {
+		if err := journals.WrongCalls(tried, found); err != nil && f.writer == *env.Rules {
 			c.Verdict, c.Reason = EntryWrong, err.Error()
 		}
 	}
@@ -727,11 +729,11 @@ func (x *rereading) add(c *EntryCheck, ev Event) {
 }
 
 // turn makes the prompts of a turn again, and reads its reply again. The result has a verdict only if something is wrong.
-func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
-	env := r.env
+func (x *rereading) turn(r *core.State, ev *TurnDone) (c *EntryCheck) {
+	env := r.Engine
 	outer := r.Env
 	defer func() {
-		r.env = env
+		r.Engine = env
 		r.Env = outer
 	}()
 	panicked := panics.Call(func() { c = x.readTurn(r, ev) })
@@ -741,16 +743,16 @@ func (x *rereading) turn(r *record, ev *TurnDone) (c *EntryCheck) {
 	return c
 }
 
-func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
-	env := r.env
+func (x *rereading) readTurn(r *core.State, ev *TurnDone) *EntryCheck {
+	env := r.Engine
 	t := &ev.Turn
-	s := r.open(t.Key)
+	s := r.Open(t.Key)
 	p := &Prompt{}
-	if s == nil || r.isHuman(t.Actor) || t.Kind == transcript.Silence {
+	if s == nil || r.IsHuman(t.Actor) || t.Kind == transcript.Silence {
 		return &EntryCheck{}
 	}
 	defer useTemplates(r, ev.Templates)()
-	same := !x.lacksCourse(r, ev.Seq) && x.writer[t.Key] == *env.rules &&
+	same := !x.lacksCourse(r, ev.Seq) && x.writer[t.Key] == *env.Rules &&
 		ev.Templates == r.Settings.Templates.Version()
 	run, err := p.rebuild(x.engine, r, s, t, !same)
 	if err != nil {
@@ -760,7 +762,7 @@ func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
 	if tools := run.run.Plan.Tools; tools != nil {
 		tools.Rounds, tools.Counted = roundsIn(x.calls[t.Key], t.Key)
 	}
-	found := step.RereadTurn(&run.run, t, r.times.updated)
+	found := step.RereadTurn(&run.run, t, r.Times.Updated)
 	c := &EntryCheck{
 		Prompts: found.Equal,
 		Unknown: found.Unknown,
@@ -788,8 +790,8 @@ func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
 		c.Reason = err.Error()
 		return c
 	}
-	judgedAgain := c.Unknown == 0 && r.agenda.Course.Begun()
-	if judgedAgain && ev.Remains != remains(r, s, run.run.Plan.Prompt.Messages) {
+	judgedAgain := c.Unknown == 0 && r.Agenda.Course.Begun()
+	if judgedAgain && ev.Remains != core.Remains(r, s, run.run.Plan.Prompt.Messages) {
 		c.Verdict = EntryWrong
 		c.Reason = otherRemains
 	}
@@ -800,20 +802,20 @@ func (x *rereading) readTurn(r *record, ev *TurnDone) *EntryCheck {
 const noCourse = "it is of a debate that was judged again, whose course is not here"
 
 // lacksCourse reports whether an entry is one of those with which the record begins, if these repeat a course that it does not have.
-func (x *rereading) lacksCourse(r *record, seq int64) bool {
-	n := r.agenda.Course.Before(r.fork.Seq)
+func (x *rereading) lacksCourse(r *core.State, seq int64) bool {
+	n := r.Agenda.Course.Before(r.Fork.Seq)
 	return seq <= n && 0 < x.repeats && x.repeats <= n
 }
 
 const otherRemains = "whether its prompt has words of what was left out is wrong"
 
 // otherMaker says why the prompt of a turn may be another one in this engine.
-func (x *rereading) otherMaker(r *record, ev *TurnDone) string {
+func (x *rereading) otherMaker(r *core.State, ev *TurnDone) string {
 	if x.lacksCourse(r, ev.Seq) {
 		return noCourse
 	}
-	if is := x.writer[ev.Turn.Key]; is != *r.env.rules {
-		return fmt.Sprintf("the rules of the engine that asked were %+v, those of this one are %+v", is, *r.env.rules)
+	if is := x.writer[ev.Turn.Key]; is != *r.Engine.Rules {
+		return fmt.Sprintf("the rules of the engine that asked were %+v, those of this one are %+v", is, *r.Engine.Rules)
 	}
 	return "this engine lacks the templates " + ev.Templates
 }
@@ -853,7 +855,7 @@ func (x *rederivation) readAgain() error {
 	}
 	for _, ev := range x.entries[:x.at] {
 		_, at := journal.KeyAndTime(ev)
-		if err := x.journal.rec.apply(ev, at); err != nil {
+		if err := x.journal.rec.Apply(ev, at); err != nil {
 			return err
 		}
 		if err := x.journal.follow(ev); err != nil {
@@ -867,7 +869,7 @@ func (x *rederivation) readAgain() error {
 // other debate may end before it then.
 func (x *rederivation) insideFork() bool {
 	r := x.journal.rec
-	return r.fork.ID != "" && int64(x.at) <= r.fork.Seq
+	return r.Fork.ID != "" && int64(x.at) <= r.Fork.Seq
 }
 
 // repeatsUnknown reports whether the next entry repeats a course that the debate does not have.
@@ -877,11 +879,11 @@ func (x *rederivation) repeatsUnknown() bool {
 }
 
 // transaction returns a change that is compared with the next entries.
-func (x *rederivation) transaction() *transaction {
-	c := newTransaction(x.journal.rec)
-	_, c.now = journal.KeyAndTime(x.entries[x.at])
-	c.match = x.match
-	c.take = x.given
+func (x *rederivation) transaction() *core.Change {
+	c := core.NewChange(x.journal.rec)
+	_, c.Now = journal.KeyAndTime(x.entries[x.at])
+	c.Match = x.match
+	c.Take = x.given
 	return c
 }
 
@@ -913,7 +915,7 @@ func (x *rederivation) match(want Event) error {
 		x.label = ""
 	case is.Meta().Repeats > 0:
 		reason = "the course of the debate that is judged again"
-	case failureOf(is) != nil:
+	case core.FailureOf(is) != nil:
 		verdict = EntryInput
 		reason = "a failure, and what the policy for it is"
 	}
@@ -930,13 +932,13 @@ func (x *rederivation) take(is Event, verdict EntryVerdict, reason string) error
 		Verdict: verdict,
 		Reason:  reason,
 	}
-	if x.journal.rec.lacksProtocol() == nil {
+	if x.journal.rec.LacksProtocol() == nil {
 		x.again.at(x.journal.rec)
 		x.again.add(&c, is)
 	}
 	x.checks = append(x.checks, c)
-	x.writer = rulesOf(is.Meta(), x.writer)
-	x.last.add(is, x.journal.rec.decisions.question)
+	x.writer = core.RulesOf(is.Meta(), x.writer)
+	x.last.add(is, x.journal.rec.Decisions.Question)
 	x.at++
 	return x.journal.follow(is)
 }
@@ -952,7 +954,7 @@ func (x *rederivation) accept(verdict EntryVerdict, reason string) error {
 	if err := x.take(is, verdict, reason); err != nil {
 		return err
 	}
-	return x.journal.rec.apply(is, at)
+	return x.journal.rec.Apply(is, at)
 }
 
 // input applies the next entry, which somebody has given.
@@ -969,7 +971,7 @@ func (x *rederivation) judge(writer Rules, verdict EntryVerdict, reason string) 
 	if x.again.lacksCourse(x.journal.rec, int64(x.at)+1) {
 		return EntryNotDerivable, noCourse + ": " + reason
 	}
-	if ours := *x.engine.env.rules; writer != ours {
+	if ours := *x.engine.env.Rules; writer != ours {
 		return EntryNotDerivable, fmt.Sprintf(
 			"the rules of the engine that wrote it were %+v, those of this one are %+v: %s",
 			writer,
@@ -998,8 +1000,8 @@ func describeEvent(ev Event) string {
 }
 
 // verifyEntry returns an error if an entry that follows those in the record has values that the record contradicts.
-func verifyEntry(plans *journals.Plans, r *record, ev Event) error {
-	at := plans.At(&r.Record, r.next(), r.lacksProtocol() == nil)
+func verifyEntry(plans *journals.Plans, r *core.State, ev Event) error {
+	at := plans.At(&r.Record, r.Next(), r.LacksProtocol() == nil)
 	if ev.Meta().Repeats > 0 {
 		return verifyRepetition(r, ev)
 	}
@@ -1008,8 +1010,8 @@ func verifyEntry(plans *journals.Plans, r *record, ev Event) error {
 		if err := at.Ending(ev.Ending); err != nil {
 			return err
 		}
-		if q := ev.Question; q != nil && q.ID != questionID(ev.Seq) {
-			return fmt.Errorf("the question has the id %q, want %q", q.ID, questionID(ev.Seq))
+		if q := ev.Question; q != nil && q.ID != core.QuestionID(ev.Seq) {
+			return fmt.Errorf("the question has the id %q, want %q", q.ID, core.QuestionID(ev.Seq))
 		}
 		return verifyFailures(at, ev)
 	case Dropped:
@@ -1018,7 +1020,7 @@ func verifyEntry(plans *journals.Plans, r *record, ev Event) error {
 		return verifyCallers(r, &ev)
 	case ToolsCalled:
 		visible := ev.VisibleSeq
-		if last := r.tools.Of(ev.Key).Last(); last != nil {
+		if last := r.Tools.Of(ev.Key).Last(); last != nil {
 			visible = last.VisibleSeq
 		}
 		return r.Sources.CheckNumbers(ev.Key, visible, ev.Calls)
@@ -1027,13 +1029,13 @@ func verifyEntry(plans *journals.Plans, r *record, ev Event) error {
 			return err
 		}
 		found := r.Sources.Cite(&ev.Turn, nil)
-		if found.Contradict(ev.Turn.Citations, r.env.texts) { // as far as the journal has the texts
+		if found.Contradict(ev.Turn.Citations, r.Engine.Texts) { // as far as the journal has the texts
 			return errors.New("its citations are not those of its text, or a verdict is wrong")
 		}
 	case Asked:
 		return at.Asked(ev.Key, ev.Kind, ev.Contract)
 	case Decided:
-		if ev.Action == actionDecline {
+		if ev.Action == core.ActionDecline {
 			return at.Declined(ev.Key)
 		}
 	}
@@ -1041,14 +1043,14 @@ func verifyEntry(plans *journals.Plans, r *record, ev Event) error {
 }
 
 // verifyRepetition returns an error if an entry of a rejudged debate is not the next one of its course.
-func verifyRepetition(r *record, ev Event) error {
-	if r.lacksProtocol() != nil || ev.Meta().Seq <= r.agenda.Course.Before(r.fork.Seq) {
+func verifyRepetition(r *core.State, ev Event) error {
+	if r.LacksProtocol() != nil || ev.Meta().Seq <= r.Agenda.Course.Before(r.Fork.Seq) {
 		return nil
 	}
-	c := newTransaction(r)
-	c.act = ev.Meta().Act
+	c := core.NewChange(r)
+	c.Act = ev.Meta().Act
 	_, at := journal.KeyAndTime(ev)
-	want := r.agenda.Given(&r.Record, r.next, c.stamp, at)
+	want := r.Agenda.Given(&r.Record, r.Next, c.Stamp, at)
 	if want == nil {
 		return errors.New("it repeats an entry, but the course of the debate has none here")
 	}
@@ -1068,14 +1070,14 @@ func verifyFailures(at *journals.Point, ev Event) error {
 }
 
 // verifyCallers checks the callers of a phase, on which the numbers of sources depend.
-func verifyCallers(r *record, ev *PhaseStarted) error {
-	if r.lacksProtocol() != nil {
+func verifyCallers(r *core.State, ev *PhaseStarted) error {
+	if r.LacksProtocol() != nil {
 		return nil
 	}
 	var want []string
-	for _, p := range r.phases(r.Cursor.Stage) {
+	for _, p := range r.Phases(r.Cursor.Stage) {
 		if p.Name == ev.Phase && ev.Summary == nil {
-			want = callersOf(r.config, &p)
+			want = core.CallersOf(r.Config, &p)
 		}
 	}
 	if slices.Equal(ev.Callers, want) {
@@ -1110,7 +1112,7 @@ func (x *rederivation) reject(err error) error {
 	if err != nil {
 		reason = err.Error()
 	}
-	if _, panicked := errors.AsType[*panics.Error](err); panicked || errors.Is(err, ErrUnsupported) {
+	if _, panicked := errors.AsType[*panics.Error](err); panicked || errors.Is(err, core.ErrUnsupported) {
 		verdict = EntryNotDerivable
 	}
 	if x.at == len(x.entries) {
@@ -1120,15 +1122,15 @@ func (x *rederivation) reject(err error) error {
 			Err: errors.New(reason),
 		}
 	}
-	return x.accept(x.judge(rulesOf(x.entries[x.at].Meta(), x.writer), verdict, reason))
+	return x.accept(x.judge(core.RulesOf(x.entries[x.at].Meta(), x.writer), verdict, reason))
 }
 
 // changeSafely makes the next change. It returns a panic of the protocol or of a hook as a *panics.Error.
 func (x *rederivation) changeSafely() (err error) {
 	defer panics.Catch(&err)
 	x.label = ""
-	if r := x.journal.rec; x.at > 0 && r.lacksProtocol() != nil {
-		return x.accept(EntryNotDerivable, fmt.Sprintf("the engine lacks the protocol %s", r.config.Protocol.Name()))
+	if r := x.journal.rec; x.at > 0 && r.LacksProtocol() != nil {
+		return x.accept(EntryNotDerivable, fmt.Sprintf("the engine lacks the protocol %s", r.Config.Protocol.Name()))
 	}
 	if x.at > 0 && x.repeatsUnknown() {
 		return x.accept(EntryNotDerivable, noCourse)
@@ -1147,7 +1149,7 @@ func (x *rederivation) change() error {
 	case kind == journal.ActFork && !x.insideFork():
 		return errors.New("the debate is not forked here")
 	case kind == journal.ActFork:
-		c.act = kind
+		c.Act = kind
 		return x.settleFork(c)
 	}
 	a, err := x.act(ev)
@@ -1155,12 +1157,12 @@ func (x *rederivation) change() error {
 		return err
 	}
 	x.label = reasons[kind]
-	return c.decide(a)
+	return c.Decide(a)
 }
 
 // goOn makes the rest of a change of which an entry is not what follows from its act.
-func (x *rederivation) goOn(c *transaction) error {
-	err := c.settle()
+func (x *rederivation) goOn(c *core.Change) error {
+	err := c.Settle()
 	if x.at > x.from || x.at == 0 {
 		return err
 	}
@@ -1197,42 +1199,42 @@ var reasons = map[journal.Act]string{
 }
 
 // act returns the act that leads to an entry, with what the journal has of it.
-func (x *rederivation) act(ev Event) (*act, error) {
-	a := &act{kind: ev.Meta().Act}
+func (x *rederivation) act(ev Event) (*core.Act, error) {
+	a := &core.Act{Kind: ev.Meta().Act}
 	fits := true
-	switch a.kind {
+	switch a.Kind {
 	case journal.ActCreate:
 		_, fits = ev.(ConfigChanged)
 		fits = fits && x.at == 0
-		a.given = ev
+		a.Given = ev
 	case journal.ActEdit:
 		_, fits = ev.(ConfigChanged)
 		fits = fits && x.at > 0
-		a.given = ev
+		a.Given = ev
 	case journal.ActTurn, journal.ActAnswer, journal.ActRemark:
 		t, ok := ev.(TurnDone)
-		fits = ok && a.kind == x.kindOf(&t.Turn)
-		a.given = ev
+		fits = ok && a.Kind == x.kindOf(&t.Turn)
+		a.Given = ev
 	case journal.ActTools:
 		_, fits = ev.(ToolsCalled)
-		a.given = ev
+		a.Given = ev
 	case journal.ActAnnotate, journal.ActWait, journal.ActSign:
 		_, fits = ev.(Annotated)
-		a.given = ev
+		a.Given = ev
 	case journal.ActDecide, journal.ActDecline:
 		d, ok := ev.(Decided)
-		fits = ok && (a.kind == journal.ActDecide) == isAnswer(d.Action) && (a.kind == journal.ActDecline) == (d.Action == actionDecline)
-		a.given = ev
-		a.remark = x.remarkAfter(&d)
+		fits = ok && (a.Kind == journal.ActDecide) == core.IsAnswer(d.Action) && (a.Kind == journal.ActDecline) == (d.Action == core.ActionDecline)
+		a.Given = ev
+		a.Remark = x.remarkAfter(&d)
 	case journal.ActCheck:
 		return a, x.check(a)
 	case journal.ActFailure, journal.ActClock, journal.ActBroken:
 		x.failures(a)
-		fits = a.failure != nil || a.kind == journal.ActClock
+		fits = a.Failure != nil || a.Kind == journal.ActClock
 	default:
 	}
 	if !fits {
-		return nil, fmt.Errorf("the act %q cannot lead to %s", a.kind, describeEvent(ev))
+		return nil, fmt.Errorf("the act %q cannot lead to %s", a.Kind, describeEvent(ev))
 	}
 	return a, nil
 }
@@ -1244,7 +1246,7 @@ func (x *rederivation) kindOf(t *transcript.Turn) journal.Act {
 		return journal.ActRemark
 	case t.Kind == transcript.Silence:
 		return ""
-	case x.journal.rec.isHuman(t.Actor):
+	case x.journal.rec.IsHuman(t.Actor):
 		return journal.ActAnswer
 	}
 	return journal.ActTurn
@@ -1252,7 +1254,7 @@ func (x *rederivation) kindOf(t *transcript.Turn) journal.Act {
 
 // remarkAfter returns the remark that was given with a decision, or nil.
 func (x *rederivation) remarkAfter(d *Decided) *TurnDone {
-	if d.Action != actionEdit || x.at+1 == len(x.entries) {
+	if d.Action != core.ActionEdit || x.at+1 == len(x.entries) {
 		return nil
 	}
 	t, ok := x.entries[x.at+1].(TurnDone)
@@ -1263,61 +1265,61 @@ func (x *rederivation) remarkAfter(d *Decided) *TurnDone {
 }
 
 // failures sets the failures that lead to the next entries.
-func (x *rederivation) failures(a *act) {
+func (x *rederivation) failures(a *core.Act) {
 	for i, ev := range x.entries[x.at:] {
 		if i > 0 && ev.Meta().Act != "" {
 			return
 		}
 		switch ev := ev.(type) {
 		case Dropped:
-			a.failure = ev.Failure
-			a.lost = ev.OtherFailures
+			a.Failure = ev.Failure
+			a.Lost = ev.OtherFailures
 		case StateChanged:
-			if a.failure == nil {
-				a.failure = failureOf(ev)
-				a.lost = ev.OtherFailures
+			if a.Failure == nil {
+				a.Failure = core.FailureOf(ev)
+				a.Lost = ev.OtherFailures
 			}
 			if ev.On == fsm.Stop && len(ev.OtherFailures) > 0 { // after a drop
-				a.lost = ev.OtherFailures
+				a.Lost = ev.OtherFailures
 			}
 		default:
 			return
 		}
-		if a.failure != nil && a.kind == journal.ActBroken {
+		if a.Failure != nil && a.Kind == journal.ActBroken {
 			return
 		}
 	}
 }
 
 // check sets what an engine's check of the configuration has found. The windows are what it was told by providers.
-func (x *rederivation) check(a *act) error {
+func (x *rederivation) check(a *core.Act) error {
 	r := x.journal.rec
 	ev, _ := x.entries[x.at].(StateChanged)
 	switch ev.On {
 	case fsm.Reject:
-		a.check.Problems = ev.Problems
+		a.Check.Problems = ev.Problems
 		return nil
 	case fsm.Accept:
 	default:
-		return fmt.Errorf("the act %q cannot lead to %s", a.kind, describeEvent(x.entries[x.at]))
+		return fmt.Errorf("the act %q cannot lead to %s", a.Kind, describeEvent(x.entries[x.at]))
 	}
-	first := x.engine.preflight(r.seats(), ev.Windows)
+	first := x.engine.preflight(r.ActorSettings(), ev.Windows)
 	switch {
 	case first.lacks != nil:
 		return first.lacks
 	case len(first.problems) > 0:
-		return &notNext{fmt.Sprintf("the configuration must be refused: %v", problemsError(first.problems))}
+		return &notNext{fmt.Sprintf("the configuration must be refused: %v", core.ProblemsError(first.problems))}
 	}
-	a.check.Warnings = slices.Concat(
-		r.configWarnings(),
-		startWarnings(first.record.config, r.Cursor.Run, ev.Windows, first.limits),
+	a.Check.Warnings = slices.Concat(
+		r.ConfigWarnings(),
+		core.StartWarnings(first.record.Config, r.Cursor.Run, ev.Windows, first.limits),
 	)
 	// Warnings about judges that use the model of a participant depend on the names of providers.
-	if len(x.engine.lacks(r.seats())) > 0 {
-		a.check.Warnings = ev.Warnings
+	if len(x.engine.lacks(r.ActorSettings())) > 0 {
+		a.Check.Warnings = ev.Warnings
 	}
-	a.check.ReplyTokens = first.limits
-	a.check.Windows = ev.Windows
+	a.Check.ReplyTokens = first.limits
+	a.Check.Windows = ev.Windows
 	return nil
 }
 
@@ -1331,7 +1333,7 @@ func (x *rederivation) given(Event) error {
 	kind := ev.Meta().Act
 	reason := reasons[cmp.Or(kind, journal.ActRemark)] // with a decision
 	wrong := x.wrongGift(ev)
-	was := r.config
+	was := r.Config
 	if err := x.input(reason); err != nil {
 		return err
 	}
@@ -1350,13 +1352,13 @@ func (x *rederivation) wrongGift(ev Event) error {
 	r := x.journal.rec
 	switch ev := ev.(type) {
 	case TurnDone:
-		s := r.open(ev.Turn.Key)
-		if ev.Act == journal.ActAnswer && s != nil && ev.Remains != remains(r, s, r.Messages(s)) {
+		s := r.Open(ev.Turn.Key)
+		if ev.Act == journal.ActAnswer && s != nil && ev.Remains != core.Remains(r, s, r.Messages(s)) {
 			return errors.New(otherRemains)
 		}
 	case Decided:
-		q := r.decisions.question
-		if isAnswer(ev.Action) && (q == nil || !slices.Contains(actionsOf(q), ev.Action)) {
+		q := r.Decisions.Question
+		if core.IsAnswer(ev.Action) && (q == nil || !slices.Contains(core.ActionsOf(q), ev.Action)) {
 			return errors.New("no question has this answer")
 		}
 	}
@@ -1366,27 +1368,27 @@ func (x *rederivation) wrongGift(ev Event) error {
 // wrongEdit returns what an edit has changed that must not change, or nil. was is the configuration before it.
 func (x *rederivation) wrongEdit(was *Config) error {
 	r := x.journal.rec
-	is := *r.config
-	r.config = was
-	defer func() { r.config = &is }()
-	return problemsError(frozenFields(r, is))
+	is := *r.Config
+	r.Config = was
+	defer func() { r.Config = &is }()
+	return core.ProblemsError(frozenFields(r, is))
 }
 
 // settleFork makes the change that makes a fork: of this debate, or of one that it is a fork of.
-func (x *rederivation) settleFork(c *transaction) error {
+func (x *rederivation) settleFork(c *core.Change) error {
 	r := x.journal.rec
 	last := x.last
 	if _, ok := x.entries[x.at].(ConfigChanged); ok {
-		was := r.config
+		was := r.Config
 		if err := x.input(reasons[journal.ActEdit]); err != nil {
 			return err
 		}
-		c.act = ""
-		if r.notStarted() {
+		c.Act = ""
+		if r.NotStarted() {
 			if wrong := x.wrongEdit(was); wrong != nil {
 				x.spoil(wrong)
 			}
-			if err := c.fire(fsm.Edit, StateChanged{}); err != nil {
+			if err := c.Fire(fsm.Edit, StateChanged{}); err != nil {
 				return err
 			}
 		}
@@ -1398,7 +1400,7 @@ func (x *rederivation) settleFork(c *transaction) error {
 		if err := x.input("a reply that was edited in a fork"); err != nil {
 			return err
 		}
-		c.act = ""
+		c.Act = ""
 	}
 	return last.settle(c)
 }
@@ -1422,7 +1424,7 @@ type Code struct {
 func (c *Code) add(e *Engine, ev Event) {
 	if is := ev.Meta().Rules; is != nil && !slices.Contains(c.Rules, *is) {
 		c.Rules = append(c.Rules, *is)
-		ours := e.env.rules
+		ours := e.env.Rules
 		c.lack(is.Number == ours.Number, "the rules with number", fmt.Sprint(is.Number))
 		c.lack(is.Counter == ours.Counter || is.Counter == "", "the counter of tokens", is.Counter)
 		c.lack(is.Extractor == ours.Extractor ||
@@ -1474,7 +1476,7 @@ func (c *Code) addTemplates(e *Engine, version string) {
 	if version == "" || has(version) {
 		return
 	}
-	set := e.env.templates(version)
+	set := e.env.Templates(version)
 	c.lack(set != nil, "the templates", version)
 	if set == nil {
 		return
@@ -1486,21 +1488,11 @@ func (c *Code) addTemplates(e *Engine, version string) {
 	}
 }
 
-// templates returns the set with a version, or nil if the engine does not have it.
-func (e *environment) templates(version string) *prompts.Set {
-	for _, s := range e.sets {
-		if s.Version() == version {
-			return s
-		}
-	}
-	return nil
-}
-
 // useTemplates makes the prompts of the record be made from the templates with a version, if the engine has them under any name.
 // restore takes that back.
-func useTemplates(r *record, version string) (restore func()) {
+func useTemplates(r *core.State, version string) (restore func()) {
 	was := r.Settings.Templates
-	set := r.env.templates(version)
+	set := r.Engine.Templates(version)
 	if set == nil || was.Version() == version {
 		return func() {}
 	}

@@ -62,7 +62,7 @@ func fingerprint(t *testing.T, cfg debate.Config) (number int, sum string) {
 }
 
 // If this test fails, the same configuration leads to other prompts, windows, pseudonyms or transitions than before. If a version
-// with the present number was published, raise rulesNumber in data.go, because records of that version can no longer be derived
+// with the present number was published, raise core.RulesNumber, because records of that version can no longer be derived
 // by this one. Then run the test with -update.
 func TestTheRulesHaveANumber(t *testing.T) {
 	configs, text := enginetest.PresetConfigs(), ""
@@ -79,5 +79,5 @@ func TestTheRulesHaveANumber(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, strings.ReplaceAll(string(is), "\r\n", "\n"), text,
 		"prompts, windows, pseudonyms or transitions have changed: if a version with this number was published, "+
-			"raise rulesNumber in data.go; then run this test with -update")
+			"raise core.RulesNumber; then run this test with -update")
 }

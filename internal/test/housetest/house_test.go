@@ -49,7 +49,7 @@ func TestNoFilesReferToOneAnotherInACircle(t *testing.T) {
 // What followed an attempt is a fact of its own: the message of its error is for people. So only what shows or makes messages names them.
 func TestNothingIsDecidedByTheMessageOfAnError(t *testing.T) {
 	show := []string{
-		"internal/step/run.go", "record.go", "report/details.go", "report/redact.go", "integrations/debateotel/tree.go",
+		"internal/step/run.go", "internal/core/result.go", "report/details.go", "report/redact.go", "integrations/debateotel/tree.go",
 		"integrations/debateadk/provider.go", // of another library
 	}
 	reads := regexp.MustCompile(`\.ErrorMessage\b`)
@@ -70,8 +70,8 @@ func TestNothingIsDecidedByTheMessageOfAnError(t *testing.T) {
 // What changes the phases of a protocol is composed in package agenda. The record and its transitions name none of it.
 func TestTheRecordKnowsNoChangeOfPhases(t *testing.T) {
 	names := regexp.MustCompile(`(?i)internal/(findings|forks)|silen|course|rejudg|embed(der|ding)|vector|\bs(tep)?\.(swap|blind) =|\bprotocol\.Next\b`)
-	for _, file := range []string{"record.go", "transition.go"} {
-		text, err := os.ReadFile(filepath.Join(root, file))
+	for _, file := range []string{"state.go", "apply.go", "decide.go"} {
+		text, err := os.ReadFile(filepath.Join(root, "internal/core", file))
 		require.NoError(t, err)
 		for i, line := range strings.Split(string(text), "\n") {
 			assert.NotRegexp(t, names, line, "%s:%d", file, i+1)
@@ -88,8 +88,7 @@ func TestTheRecordKnowsNoChangeOfPhases(t *testing.T) {
 func TestNoActIsToldByAText(t *testing.T) {
 	compared := regexp.MustCompile(`(\.(Evidence|Reason|Cause|Text)|stoppedByPerson)\b\s*[=!]=\s*[^"\s]|[=!]=\s*(stoppedByPerson|\w+\.(Evidence|Reason|Cause)\b)`)
 	walk(t, func(name string) {
-		engine := path.Dir(name) == "." || strings.HasPrefix(name, "internal/journals/") || strings.HasPrefix(name, "internal/forks/") ||
-			strings.HasPrefix(name, "internal/agenda/")
+		engine := slices.Contains([]string{".", "internal/core", "internal/journals", "internal/forks", "internal/agenda"}, path.Dir(name))
 		if !engine || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
 			return
 		}

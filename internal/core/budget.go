@@ -1,28 +1,25 @@
-package debate
+package core
 
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/elenchus-go/debate/context/window"
-	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
 	"github.com/elenchus-go/debate/internal/agenda"
 	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/findings"
 	"github.com/elenchus-go/debate/internal/reasoning"
-	"github.com/elenchus-go/debate/internal/turns"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// worstCase returns the most that the given phases and the conclusion after them can use; see package worst. If only the
+// WorstCase returns the most that the given phases and the conclusion after them can use; see package worst. If only the
 // output tokens are limited, it leaves out the rest.
-func worstCase(r *record, next ...budget.Stage) transcript.Usage {
-	declared := r.phases(transcript.Conclusion)
+func WorstCase(r *State, next ...budget.Stage) transcript.Usage {
+	declared := r.Phases(transcript.Conclusion)
 	cursor := r.Cursor
 	r.BeginSupposing()
 	defer func() {
@@ -33,8 +30,8 @@ func worstCase(r *record, next ...budget.Stage) transcript.Usage {
 	w := budget.Case{
 		Debate: &r.Debate,
 		Calls:  calls{r},
-		Spends: r.config.Limits.Tokens > 0 || r.config.Limits.Cost > 0,
-		Rules:  len(r.config.Detect),
+		Spends: r.Config.Limits.Tokens > 0 || r.Config.Limits.Cost > 0,
+		Rules:  len(r.Config.Detect),
 	}
 	for _, s := range next {
 		for _, p := range s.Phases {
@@ -45,11 +42,11 @@ func worstCase(r *record, next ...budget.Stage) transcript.Usage {
 }
 
 // calls implements budget.Calls.
-type calls struct{ *record }
+type calls struct{ *State }
 
 // Actor returns what the calls of an actor can use.
 func (c calls) Actor(name string) (a budget.Actor, ok bool) {
-	who, seat, ok := c.actor(name)
+	who, seat, ok := c.State.Actor(name)
 	if !ok {
 		return a, false
 	}
@@ -57,7 +54,7 @@ func (c calls) Actor(name string) (a budget.Actor, ok bool) {
 		Seat:   seat,
 		Free:   who.Human,
 		NoText: actor.MakesNoText(name),
-		Reply:  maxReply(c.record, who, name),
+		Reply:  maxReply(c.State, who, name),
 	}
 	if name == protocol.Retriever {
 		a.Free = who.Provider == clients.Templates
@@ -67,30 +64,30 @@ func (c calls) Actor(name string) (a budget.Actor, ok bool) {
 
 // Phases returns the phases of the current stage that the protocol asks for now.
 func (c calls) Phases() []protocol.Phase {
-	return c.agenda.Protocol.Phases(&c.Record)
+	return c.Agenda.Protocol.Phases(&c.Record)
 }
 
 // Cost returns the most that a prompt and a reply of an actor with the given tokens can cost.
 func (c calls) Cost(actor string, prompt, reply int) float64 {
-	return maxCost(c.record, c.config.Actor(actor), actor, prompt, reply)
+	return maxCost(c.State, c.Config.Actor(actor), actor, prompt, reply)
 }
 
 // Embedded returns the tokens of the texts that the step with an order embeds in a round.
 func (c calls) Embedded(round, order int) (tokens int) {
-	who := c.config.Actor(protocol.Embedder)
+	who := c.Config.Actor(protocol.Embedder)
 	s := protocol.Step{Key: transcript.Key{Round: round}, Order: order}
 	for _, m := range findings.SpeechesToEmbed(&c.Record, who.Window, &s) {
-		tokens += c.env.Count(who.Model, m.Text)
+		tokens += c.Engine.Count(who.Model, m.Text)
 	}
 	return tokens
 }
 
 // maxCost returns the most that a prompt and a reply with the given tokens can cost. A judge's substitutes may have other
 // prices.
-func maxCost(r *record, p *Participant, actor string, input, output int) float64 {
-	prices := r.config.Prices
+func maxCost(r *State, p *journal.Participant, actor string, input, output int) float64 {
+	prices := r.Config.Prices
 	most := budget.MostCost(prices, p.Model, input, min(output, p.MaxTokens))
-	for _, s := range substitutesOf(r, actor) {
+	for _, s := range SubstitutesOf(r, actor) {
 		most = max(most, budget.MostCost(prices, s.Model, input, min(output, s.LimitFor(p))))
 	}
 	return most
@@ -98,47 +95,47 @@ func maxCost(r *record, p *Participant, actor string, input, output int) float64
 
 // maxReply returns the token limit of an actor's replies. For a judge, it returns the largest limit among those of the
 // judge itself and its substitutes.
-func maxReply(r *record, p *Participant, actor string) int {
+func maxReply(r *State, p *journal.Participant, actor string) int {
 	most := p.MaxTokens
-	for _, s := range substitutesOf(r, actor) {
+	for _, s := range SubstitutesOf(r, actor) {
 		most = max(most, s.LimitFor(p))
 	}
 	return most
 }
 
-// substitutesOf returns the substitutes that may reply in place of an actor.
-func substitutesOf(r *record, actor string) []Participant {
+// SubstitutesOf returns the substitutes that may reply in place of an actor.
+func SubstitutesOf(r *State, actor string) []journal.Participant {
 	if !slices.Contains(r.Judges, actor) {
 		return nil
 	}
-	return r.config.Substitutes
+	return r.Config.Substitutes
 }
 
 // budgetEnding returns an Ending if a budget is too small for the given phases, which come next in the current stage, and
 // for the conclusion after them. Otherwise it returns the zero Ending.
-func budgetEnding(r *record, next ...protocol.Phase) transcript.Ending {
+func budgetEnding(r *State, next ...protocol.Phase) transcript.Ending {
 	if r.Cursor.Stage == transcript.Conclusion {
 		return transcript.Ending{}
 	}
-	most := worstCase(r, budget.Stage{Kind: r.Cursor.Stage, Phases: next})
-	a := accountOf(r)
+	most := WorstCase(r, budget.Stage{Kind: r.Cursor.Stage, Phases: next})
+	a := AccountOf(r)
 	return cmp.Or(a.Ending(most), a.TimeEnding())
 }
 
 // summaryNeeded returns the summary that must come before any of the given steps, or nil if there is none. Only a
 // process that commits calls it; other processes read the decision from the journal.
-func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
-	if !r.config.History.UsesSummaries() {
+func summaryNeeded(r *State, steps []protocol.Step) *window.SummaryPlan {
+	if !r.Config.History.UsesSummaries() {
 		return nil
 	}
 	for i := range steps {
 		s := &steps[i]
-		who, seat, ok := r.actor(s.Actor)
+		who, seat, ok := r.Actor(s.Actor)
 		if !ok || who.Human || slices.Contains(actor.System, s.Actor) || agenda.IsEmpty(*s) {
 			continue
 		}
 		w := r.SummaryFor(s, seat)
-		if w != nil && affordsSummary(r, w.Tokens+reasoning.Tokens(r.config.Summarizer.Reasoning)) {
+		if w != nil && affordsSummary(r, w.Tokens+reasoning.Tokens(r.Config.Summarizer.Reasoning)) {
 			return w
 		}
 	}
@@ -147,54 +144,54 @@ func summaryNeeded(r *record, steps []protocol.Step) *window.SummaryPlan {
 
 // affordsSummary reports whether the budgets of a conclusion allow a summary in addition to its steps. In earlier
 // stages the checks at the start of a phase ensure this.
-func affordsSummary(r *record, tokens int) bool {
+func affordsSummary(r *State, tokens int) bool {
 	if r.Cursor.Stage != transcript.Conclusion {
 		return true
 	}
-	most := worstCase(r, budget.Stage{
+	most := WorstCase(r, budget.Stage{
 		Kind:   transcript.Conclusion,
 		Phases: []protocol.Phase{r.SummaryPhase()},
 	})
-	most.Output += tokens - r.config.Summarizer.MaxTokens
-	a := accountOf(r)
+	most.Output += tokens - r.Config.Summarizer.MaxTokens
+	a := AccountOf(r)
 	return a.Ending(most).Outcome == ""
 }
 
 // maxOutput returns the output tokens of steps whose replies have their maximum length.
-func maxOutput(r *record, steps []protocol.Step) (tokens int) {
+func maxOutput(r *State, steps []protocol.Step) (tokens int) {
 	for _, s := range steps {
-		if p, _, ok := r.actor(s.Actor); ok && !p.Human && !actor.MakesNoText(s.Actor) {
+		if p, _, ok := r.Actor(s.Actor); ok && !p.Human && !actor.MakesNoText(s.Actor) {
 			tokens += budget.Replies(&s) * maxReply(r, p, s.Actor)
 		}
 	}
 	return tokens
 }
 
-// affordableRounds returns how many rounds of tool calls a step can pay for from its share of what the budgets leave beside
+// AffordableRounds returns how many rounds of tool calls a step can pay for from its share of what the budgets leave beside
 // the worst case of the phase and the conclusion, up to most. The prompt has the given tokens, with rounds of full size. The
 // number does not change when the step goes on after a crash: the steps of a parallel phase have equal shares of what was left when
 // the phase began, and other steps have equal shares of what those before them have left.
-func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, most int) int {
+func AffordableRounds(r *State, s *protocol.Step, who *journal.Participant, prompt, most int) int {
 	if s.Phase != r.Cursor.Phase {
 		return most // the step is only planned
 	}
 	phase := protocol.Phase{
 		Name:  s.Phase,
-		Steps: r.next(),
+		Steps: r.Next(),
 	}
-	for _, p := range r.phases(r.Cursor.Stage) {
+	for _, p := range r.Phases(r.Cursor.Stage) {
 		if p.Name == s.Phase {
 			phase = p
 		}
 	}
-	shared := r.tools.Of(s.Key).Usage()
+	shared := r.Tools.Of(s.Key).Usage()
 	if r.Parallel {
-		shared = r.tools.InPhase(s.Key)
+		shared = r.Tools.InPhase(s.Key)
 		hidden, show := r.HidePhase()
-		r.agenda.Forget()
+		r.Agenda.Forget()
 		defer func() {
 			show()
-			r.agenda.Forget()
+			r.Agenda.Forget()
 		}()
 		for i := range hidden {
 			if hidden[i].Phase == s.Phase {
@@ -211,15 +208,15 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mos
 			Actor:  x.Actor,
 			Target: x.Target,
 		}
-		if other := r.config.Actor(x.Actor); other != nil && len(other.Tools) > 0 {
+		if other := r.Config.Actor(x.Actor); other != nil && len(other.Tools) > 0 {
 			if _, done := r.Find(x.Key); !done {
 				sharing++
 			}
 		}
 	}
-	need := worstCase(r, budget.Stage{Kind: r.Cursor.Stage, Phases: []protocol.Phase{phase}})
+	need := WorstCase(r, budget.Stage{Kind: r.Cursor.Stage, Phases: []protocol.Phase{phase}})
 	if r.Cursor.Stage == transcript.Conclusion { // worstCase has added its steps
-		need = worstCase(r)
+		need = WorstCase(r)
 	}
 	reply := maxReply(r, who, s.Actor)
 	each := transcript.Usage{
@@ -227,103 +224,29 @@ func affordableRounds(r *record, s *protocol.Step, who *Participant, prompt, mos
 		Output: reply,
 		Cost:   maxCost(r, who, s.Actor, prompt, reply),
 	}
-	a := accountOf(r)
+	a := AccountOf(r)
 	return a.Rounds(shared, need, each, max(sharing, r.Sources.Callers(s.Key)), most)
 }
 
-// forecastOf asks the protocol for the phases of all stages and rounds. r is the record of a debate that has not begun.
-func forecastOf(r *record) budget.Forecast {
+// ForecastOf asks the protocol for the phases of all stages and rounds. r is the record of a debate that has not begun.
+func ForecastOf(r *State) budget.Forecast {
 	return budget.ForecastOf(
 		&r.Record,
-		r.config.Protocol,
-		r.phases,
+		r.Config.Protocol,
+		r.Phases,
 		func(steps []protocol.Step) int { return maxOutput(r, steps) },
 	)
 }
 
-func accountOf(r *record) budget.Account {
+// AccountOf returns what a debate has used and may use.
+func AccountOf(r *State) budget.Account {
 	return budget.Account{
-		Limits:     r.config.Limits,
+		Limits:     r.Config.Limits,
 		At:         r.Cursor,
 		Spent:      r.spent(),
-		Running:    r.times.running,
-		RoundBegan: r.times.roundBegan,
+		Running:    r.Times.running,
+		RoundBegan: r.Times.roundBegan,
 	}
-}
-
-// elapse adds to the running time. It adds the gaps between entries while the debate is active. Each gap counts at
-// most the step timeout, or the duration of a step that waited for a rate limit. Time before a call began and time
-// that the viewer took do not count, nor do the wait between rounds and the time before a fork.
-func elapse(r *record, ev Event, now time.Time) {
-	if r.times.created.IsZero() {
-		r.times.created = now
-	}
-	waits := r.lifecycle.State == fsm.Validating || r.lifecycle.State == fsm.RoundComplete
-	if r.lifecycle.State.Active() && !waits {
-		gap := max(now.Sub(workBegan(ev, r.times.updated)), 0)
-		if isOutage(ev) {
-			r.times.outage += gap
-		} else {
-			r.times.running += min(gap, mostCounted(r, ev))
-		}
-	}
-	r.times.updated = now
-}
-
-// workBegan returns when the work for an event began: with the entry before it, or with the first call of its step if that came
-// later. What the viewer took is added, so that it does not count as work.
-func workBegan(ev Event, last time.Time) time.Time {
-	switch ev := ev.(type) {
-	case TurnDone:
-		if ev.Turn.Kind == transcript.Remark {
-			return last
-		}
-		return later(last, ev.Turn.Started).Add(ev.Turn.ViewerTime)
-	case ToolsCalled:
-		if len(ev.Attempts) > 0 {
-			return later(last, ev.Attempts[0].Began)
-		}
-	}
-	return last
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-// mostCounted returns how much of the gap before an event may count as running time. Nothing counts of the time before a fork.
-func mostCounted(r *record, ev Event) time.Duration {
-	if r.fork.ID != "" && ev.Meta().Seq == r.fork.Seq+1 {
-		return 0
-	}
-	return max(r.config.Limits.StepTimeout, rateLimitWait(ev))
-}
-
-// outageNote names the note in the journal that reports a provider that cannot be reached.
-const outageNote = "outage"
-
-// isOutage reports whether an event ends a wait for a provider that could not be reached. The wait takes no running
-// time, so that the debate can continue after it.
-func isOutage(ev Event) bool {
-	if note, ok := ev.(Annotated); ok {
-		return note.Name == outageNote
-	}
-	f := failureOf(ev)
-	return f != nil && f.Unreachable
-}
-
-// rateLimitWait returns the duration of a step that waited for a rate limit, or 0 if the event has no such step.
-func rateLimitWait(ev Event) (most time.Duration) {
-	if done, ok := ev.(TurnDone); ok {
-		return turns.RateLimitWait(done.Turn.Attempts, done.Turn.Started, done.Turn.Ended)
-	}
-	for _, f := range journal.Failures(ev) {
-		most = max(most, turns.RateLimitWait(f.AttemptDetails, f.Started, f.At))
-	}
-	return most
 }
 
 const (
@@ -332,15 +255,15 @@ const (
 	maxEstimated = 12
 )
 
-// estimateOf returns the estimate of a configuration.
-func estimateOf(c *Config, env *environment) (e Estimate) {
+// EstimateOf returns the estimate of a configuration.
+func EstimateOf(c *journal.Config, env *Environment) (e journal.Estimate) {
 	x := &estimator{
 		config: c,
 		env:    env,
 		result: &e,
 	}
-	e.Likely = x.walk(plannedRecord(seatSettings{config: c}, env), true)
-	e.Worst = withinLimits(x.walk(plannedRecord(seatSettings{config: c}, env), false), c.Limits)
+	e.Likely = x.walk(Planned(Seats{Config: c}, env), true)
+	e.Worst = withinLimits(x.walk(Planned(Seats{Config: c}, env), false), c.Limits)
 	e.Likely = atMost(e.Likely, e.Worst)
 	for i := range e.Seats {
 		s := &e.Seats[i]
@@ -359,7 +282,7 @@ func estimateOf(c *Config, env *environment) (e Estimate) {
 }
 
 // withinLimits returns the expense with no more than the budgets allow.
-func withinLimits(x Expense, l Limits) Expense {
+func withinLimits(x journal.Expense, l journal.Limits) journal.Expense {
 	if l.OutputTokens > 0 {
 		x.Output = min(x.Output, l.OutputTokens)
 	}
@@ -373,8 +296,8 @@ func withinLimits(x Expense, l Limits) Expense {
 }
 
 // atMost returns the expense with no more than another one.
-func atMost(x, most Expense) Expense {
-	return Expense{
+func atMost(x, most journal.Expense) journal.Expense {
+	return journal.Expense{
 		Calls:  min(x.Calls, most.Calls),
 		Input:  min(x.Input, most.Input),
 		Output: min(x.Output, most.Output),
@@ -383,7 +306,7 @@ func atMost(x, most Expense) Expense {
 }
 
 // addCalls adds calls that each use the same.
-func addCalls(x *Expense, calls int, u transcript.Usage) {
+func addCalls(x *journal.Expense, calls int, u transcript.Usage) {
 	x.Calls += calls
 	x.Input += calls * u.Input
 	x.Output += calls * u.Output
@@ -392,23 +315,23 @@ func addCalls(x *Expense, calls int, u transcript.Usage) {
 
 // estimator adds up the calls of a debate.
 type estimator struct {
-	config *Config
-	env    *environment
-	result *Estimate
+	config *journal.Config
+	env    *Environment
+	result *journal.Estimate
 
-	sum    Expense // of the walk at hand
-	weight int     // how many rounds the round at hand stands for
+	sum    journal.Expense // of the walk at hand
+	weight int             // how many rounds the round at hand stands for
 }
 
 // walk supposes all turns of a debate, one after the other, and returns what they use.
-func (x *estimator) walk(r *record, likely bool) Expense {
-	x.sum = Expense{}
+func (x *estimator) walk(r *State, likely bool) journal.Expense {
+	x.sum = journal.Expense{}
 	x.weight = 1
 	w := budget.Case{
 		Debate: &r.Debate,
 		Calls:  calls{r},
 		Spends: true,
-		Rules:  len(r.config.Detect),
+		Rules:  len(r.Config.Detect),
 		Usual:  likely,
 	}
 	if likely {
@@ -416,18 +339,18 @@ func (x *estimator) walk(r *record, likely bool) Expense {
 	}
 	w.Each = func(actor string, u transcript.Usage) { x.count(actor, u, likely) }
 	last := min(r.MaxRounds, maxEstimated)
-	setup := r.phases(transcript.Setup)
+	setup := r.Phases(transcript.Setup)
 	later := laterPhases(r)
 	rounds := make([][]budget.Stage, last+1)
 	for n := 1; n <= last; n++ {
 		r.Cursor.Round = n
 		rounds[n] = []budget.Stage{
-			{Kind: transcript.Speech, Phases: slices.Concat(r.phases(transcript.Speech), later)},
-			{Kind: transcript.Assessment, Phases: r.phases(transcript.Assessment)},
+			{Kind: transcript.Speech, Phases: slices.Concat(r.Phases(transcript.Speech), later)},
+			{Kind: transcript.Assessment, Phases: r.Phases(transcript.Assessment)},
 		}
 	}
 	r.Cursor.Round = r.MaxRounds
-	conclusion := r.phases(transcript.Conclusion)
+	conclusion := r.Phases(transcript.Conclusion)
 
 	r.BeginSupposing()
 	r.Cursor.Round = 0
@@ -448,8 +371,8 @@ func (x *estimator) walk(r *record, likely bool) Expense {
 }
 
 // laterPhases returns the phases of the steps that the protocol asks for only after some turns.
-func laterPhases(r *record) (phases []protocol.Phase) {
-	p, ok := r.config.Protocol.(interface {
+func laterPhases(r *State) (phases []protocol.Phase) {
+	p, ok := r.Config.Protocol.(interface {
 		Steps(r *protocol.Record) []protocol.Step
 	})
 	if !ok {
@@ -476,10 +399,10 @@ func (x *estimator) count(actor string, u transcript.Usage, likely bool) {
 		calls *= 1 + x.config.Limits.ToolRounds
 	}
 	addCalls(&x.sum, calls, u)
-	at := slices.IndexFunc(x.result.Seats, func(s SeatEstimate) bool { return s.Name == actor })
+	at := slices.IndexFunc(x.result.Seats, func(s journal.SeatEstimate) bool { return s.Name == actor })
 	if at < 0 {
 		at = len(x.result.Seats)
-		x.result.Seats = append(x.result.Seats, SeatEstimate{
+		x.result.Seats = append(x.result.Seats, journal.SeatEstimate{
 			Name:     actor,
 			Provider: x.provider(who.Provider),
 			Model:    who.Model,
@@ -510,13 +433,13 @@ type usualCalls struct{ calls }
 func (c usualCalls) Actor(name string) (a budget.Actor, ok bool) {
 	a, ok = c.calls.Actor(name)
 	if ok {
-		a.Reply = min(a.Reply, usualReply+reasoning.Tokens(c.config.Actor(name).Reasoning)/2)
+		a.Reply = min(a.Reply, usualReply+reasoning.Tokens(c.Config.Actor(name).Reasoning)/2)
 	}
 	return a, ok
 }
 
 // Cost returns the price of a prompt and a reply that no cache holds and no substitute gives.
 func (c usualCalls) Cost(actor string, prompt, reply int) float64 {
-	price, _ := c.config.Prices.Lookup(c.config.Actor(actor).Model)
+	price, _ := c.Config.Prices.Lookup(c.Config.Actor(actor).Model)
 	return price.Cost(transcript.Usage{Input: prompt, Output: reply})
 }
