@@ -563,7 +563,11 @@ func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by str
 // reply adds what f returns of a person's reply to the step with the given key, and continues the debate. It does nothing if the
 // record has the same reply.
 func (d *Debate) reply(
-	ctx context.Context, kind journal.Act, key transcript.Key, same func(*core.State) bool, f func(*core.Change, *protocol.Step) (Event, error),
+	ctx context.Context,
+	kind journal.Act,
+	key transcript.Key,
+	same func(*core.State) bool,
+	f func(*core.Change, *protocol.Step) (Event, error),
 ) error {
 	return d.controlAndDrive(ctx, string(kind), func(c *core.Change) error {
 		r := c.State

@@ -1223,7 +1223,9 @@ func (x *rederivation) act(ev Event) (*core.Act, error) {
 		a.Given = ev
 	case journal.ActDecide, journal.ActDecline:
 		d, ok := ev.(Decided)
-		fits = ok && (a.Kind == journal.ActDecide) == core.IsAnswer(d.Action) && (a.Kind == journal.ActDecline) == (d.Action == core.ActionDecline)
+		answers := (a.Kind == journal.ActDecide) == core.IsAnswer(d.Action)
+		declines := (a.Kind == journal.ActDecline) == (d.Action == core.ActionDecline)
+		fits = ok && answers && declines
 		a.Given = ev
 		a.Remark = x.remarkAfter(&d)
 	case journal.ActCheck:
