@@ -80,8 +80,7 @@ func newRun(t *testing.T, of []journal.Event) *run {
 func (x *run) decide(a *core.Act) {
 	x.Helper()
 	x.now = x.now.Add(time.Second)
-	c := core.NewChange(x.state)
-	c.Now = x.now
+	c := core.NewChange(x.state, x.now)
 	require.NoError(x, c.Decide(a))
 	x.events = append(x.events, c.Events...)
 }
