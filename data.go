@@ -3,6 +3,7 @@ package debate
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/elenchus-go/debate/internal/core"
 
@@ -187,7 +188,7 @@ func missingIn(err error) []string {
 // catchFailure sets an error to the failure for a panic of a protocol or a hook in the function that defers it.
 func catchFailure(err *error, key transcript.Key) {
 	if v := recover(); v != nil {
-		*err = core.PanicFailure(panics.New(v), key)
+		*err = core.PanicFailure(panics.New(v), key, time.Now())
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/elenchus-go/debate/internal/core"
 
@@ -145,8 +146,8 @@ func (d *Debate) RunWhile(ctx context.Context, again func(store.Status) bool) (m
 // workers drive the debate, Start does not check this, because workers have their own Options.
 func (d *Debate) Start(ctx context.Context) error {
 	workers := d.engine.schedules
-	err := d.control(ctx, "start", func(c *core.Change) error {
-		c.Schedule = workers
+	err := d.control(ctx, "start", func(c *transaction) error {
+		c.schedule = workers
 		if !workers && c.State.Drivable() {
 			if err := core.LackError(d.engine.lacks(c.State.ActorSettings())); err != nil {
 				return err
@@ -196,7 +197,7 @@ func takeOver(ctx context.Context, e *Engine, id string) error {
 
 // control commits a change that does not come from the driver. A change that was already made is not an error. If a
 // hook panics, control returns a *Failure.
-func (d *Debate) control(ctx context.Context, verb string, f func(*core.Change) error) (err error) {
+func (d *Debate) control(ctx context.Context, verb string, f func(*transaction) error) (err error) {
 	d.journal.mu.Lock()
 	defer d.journal.mu.Unlock()
 	defer func() {
@@ -216,7 +217,7 @@ func (d *Debate) control(ctx context.Context, verb string, f func(*core.Change) 
 
 // controlAndDrive commits a change as control does. It then drives the debate in the background if an engine did so until it was
 // paused and that engine has gone.
-func (d *Debate) controlAndDrive(ctx context.Context, verb string, f func(*core.Change) error) error {
+func (d *Debate) controlAndDrive(ctx context.Context, verb string, f func(*transaction) error) error {
 	if err := d.control(ctx, verb, f); err != nil {
 		return err
 	}
@@ -390,7 +391,7 @@ func (d *Debate) Estimate(ctx context.Context) (e Estimate, err error) {
 // configuration is canceled, and repeated after Resume. Pause holds a debate that has paused because it waits for people:
 // their replies are committed, but the debate continues only after Resume.
 func (d *Debate) Pause(ctx context.Context) error {
-	return d.control(ctx, "pause", func(c *core.Change) error { return c.Decide(&core.Act{Kind: journal.ActPause}) })
+	return d.control(ctx, "pause", func(c *transaction) error { return c.Decide(&core.Act{Kind: journal.ActPause}) })
 }
 
 // Resume continues a paused debate. Call Run, RunOnce or Start afterwards to drive it, unless Start drives it in the
@@ -399,31 +400,31 @@ func (d *Debate) Pause(ctx context.Context) error {
 // and resumes. A debate that waits for people's replies continues when the last of them is given. Until then, Resume returns an
 // error, except after a Pause, whose hold it ends.
 func (d *Debate) Resume(ctx context.Context) error {
-	return d.controlAndDrive(ctx, "resume", func(c *core.Change) error { return c.Decide(&core.Act{Kind: journal.ActResume}) })
+	return d.controlAndDrive(ctx, "resume", func(c *transaction) error { return c.Decide(&core.Act{Kind: journal.ActResume}) })
 }
 
 // Stop ends the debate with a conclusion based on the turns so far. Calls in flight are canceled. If there is no speech
 // yet, the debate ends without a conclusion. If the debate was paused, it goes on as after Resume. If the conclusion waits
 // for people, Stop declines their steps. Stop changes nothing at the gate before the conclusion: Decide opens it.
 func (d *Debate) Stop(ctx context.Context) error {
-	return d.controlAndDrive(ctx, "stop", func(c *core.Change) error { return c.Decide(&core.Act{Kind: journal.ActStop}) })
+	return d.controlAndDrive(ctx, "stop", func(c *transaction) error { return c.Decide(&core.Act{Kind: journal.ActStop}) })
 }
 
 // Cancel ends the debate at once, without a verdict. Calls in flight are canceled.
 func (d *Debate) Cancel(ctx context.Context) error {
-	return d.control(ctx, "cancel", func(c *core.Change) error { return c.Decide(&core.Act{Kind: journal.ActCancel}) })
+	return d.control(ctx, "cancel", func(c *transaction) error { return c.Decide(&core.Act{Kind: journal.ActCancel}) })
 }
 
 // Retry makes a debate in error ready again. Call Run, RunOnce or Start to drive it. Committed steps do not run
 // again.
 func (d *Debate) Retry(ctx context.Context) error {
-	return d.control(ctx, "retry", func(c *core.Change) error { return c.Decide(&core.Act{Kind: journal.ActRetry}) })
+	return d.control(ctx, "retry", func(c *transaction) error { return c.Decide(&core.Act{Kind: journal.ActRetry}) })
 }
 
 // Reset takes a debate in error back to configuring, for a new run. The turns of the old run stay in the journal, but
 // no prompt and no Result contains them.
 func (d *Debate) Reset(ctx context.Context) error {
-	return d.control(ctx, "reset", func(c *core.Change) error { return c.Decide(&core.Act{Kind: journal.ActReset}) })
+	return d.control(ctx, "reset", func(c *transaction) error { return c.Decide(&core.Act{Kind: journal.ActReset}) })
 }
 
 // maxRefusal limits, in bytes, the reason for refusing a call of a tool.
@@ -435,7 +436,7 @@ const maxRefusal = 900
 // returns *Problems if another question is open, if no choice has that action, if the question has another answer, or if the
 // remark is invalid, and *fsm.Refused if no question is open.
 func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remark) error {
-	return d.controlAndDrive(ctx, "decide", func(c *core.Change) error {
+	return d.controlAndDrive(ctx, "decide", func(c *transaction) error {
 		if answer, answered := c.State.Decisions.Made[id]; answered {
 			if answer == action {
 				return nil
@@ -494,7 +495,7 @@ func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remar
 // were added after their phase began. Inject returns *Problems if the remark is invalid.
 func (d *Debate) Inject(ctx context.Context, r Remark) error {
 	r.ID = cmp.Or(r.ID, newID())
-	return d.control(ctx, "inject a remark into", func(c *core.Change) error {
+	return d.control(ctx, "inject a remark into", func(c *transaction) error {
 		said, err := c.NewRemark(r)
 		if err != nil || said == nil {
 			return err
@@ -511,7 +512,7 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string) error {
 	documents := d.quotable(ctx, key.Actor, text)
 	same := func(r *core.State) bool { return r.Keys.IsReply(r.People.Replies[key], key.String(), text) }
-	return d.reply(ctx, journal.ActAnswer, key, same, func(c *core.Change, s *protocol.Step) (Event, error) {
+	return d.reply(ctx, journal.ActAnswer, key, same, func(c *transaction, s *protocol.Step) (Event, error) {
 		asked := c.State.People.Asked[key]
 		valid := characters.Valid(text)
 		t, err := core.GivenTurn(c.State, s, "reply", valid, c.State.Engine.Count("", valid), asked.Tokens)
@@ -539,7 +540,7 @@ func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string
 // many tokens as a reply. Decline returns the errors of Answer.
 func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by string) error {
 	same := func(r *core.State) bool { return r.People.Declined[key] != nil }
-	return d.reply(ctx, journal.ActDecline, key, same, func(c *core.Change, _ *protocol.Step) (Event, error) {
+	return d.reply(ctx, journal.ActDecline, key, same, func(c *transaction, _ *protocol.Step) (Event, error) {
 		reason = characters.Valid(reason)
 		if err := core.ProblemsOf("reply", additions.CheckBy(by)); err != nil {
 			return nil, err
@@ -567,9 +568,9 @@ func (d *Debate) reply(
 	kind journal.Act,
 	key transcript.Key,
 	same func(*core.State) bool,
-	f func(*core.Change, *protocol.Step) (Event, error),
+	f func(*transaction, *protocol.Step) (Event, error),
 ) error {
-	return d.controlAndDrive(ctx, string(kind), func(c *core.Change) error {
+	return d.controlAndDrive(ctx, string(kind), func(c *transaction) error {
 		r := c.State
 		switch _, done := r.Find(key); {
 		case same(r):
@@ -601,7 +602,7 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 	if err != nil {
 		return fmt.Errorf("annotate debate %s: encode %s: %w", d.ID(), name, err)
 	}
-	return d.control(ctx, "annotate", func(c *core.Change) error {
+	return d.control(ctx, "annotate", func(c *transaction) error {
 		if name == chain.NoteName {
 			return core.ProblemOf("annotation", "name", "%q is the name of the engine's signature, use another one", name)
 		}
@@ -624,7 +625,7 @@ func (d *Debate) Annotate(ctx context.Context, name string, value any) error {
 func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 	cfg.ID = d.ID()
 	cfg, found := d.engine.problems(cfg, false)
-	return d.control(ctx, "edit", func(c *core.Change) error {
+	return d.control(ctx, "edit", func(c *transaction) error {
 		if _, err := fsm.Next(c.State.Lifecycle, fsm.Edit, c.State.Facts()); err != nil {
 			return err
 		}
@@ -637,7 +638,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		if err := core.ProblemsError(problems); err != nil {
 			return err
 		}
-		c.Undo = d.engine.protocols.Add(cfg.ID, cfg.Protocol)
+		c.undo = d.engine.protocols.Add(cfg.ID, cfg.Protocol)
 		raw, err := json.Marshal(cfg)
 		if err != nil {
 			return err
@@ -670,7 +671,7 @@ func (d *Debate) Preview(ctx context.Context) ([]Preview, error) {
 	if err := look.refresh(ctx); err != nil {
 		return nil, err
 	}
-	if err := core.AdvanceToSteps(look.rec, d.engine.knownWindows(ctx, look.rec.Config)); err != nil {
+	if err := core.AdvanceToSteps(look.rec, d.engine.knownWindows(ctx, look.rec.Config), time.Now()); err != nil {
 		return nil, err
 	}
 	var list []Preview

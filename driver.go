@@ -351,7 +351,7 @@ func (dr *driver) newExecutions(r *core.State) ([]*execution, error) {
 		}
 		c, err := dr.newExecution(r, s)
 		if p, ok := errors.AsType[*panics.Error](err); ok {
-			return nil, core.PanicFailure(p, s.Key)
+			return nil, core.PanicFailure(p, s.Key, time.Now())
 		}
 		if errors.Is(err, core.ErrUnsupported) {
 			return nil, err
@@ -409,8 +409,8 @@ func (dr *driver) fail(p *panics.Error) error {
 	defer j.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(dr.ctx), failTimeout) // the panic may have canceled all calls
 	defer cancel()
-	err := j.change(ctx, func(c *core.Change) error {
-		return c.Decide(&core.Act{Kind: journal.ActBroken, Failure: core.PanicFailure(p, transcript.Key{})})
+	err := j.change(ctx, func(c *transaction) error {
+		return c.Decide(&core.Act{Kind: journal.ActBroken, Failure: core.PanicFailure(p, transcript.Key{}, time.Now())})
 	})
 	if err != nil {
 		return err
@@ -524,7 +524,7 @@ func (dr *driver) plan() (p plan, err error) {
 	case r.Lifecycle.State.Active():
 		p.executions, err = dr.newExecutions(r)
 		if broken, ok := errors.AsType[*Failure](err); ok {
-			return p, j.change(dr.ctx, func(c *core.Change) error {
+			return p, j.change(dr.ctx, func(c *transaction) error {
 				if !c.State.PhaseOpen() { // another process was first
 					return nil
 				}
@@ -560,7 +560,7 @@ func (dr *driver) lacksForPlan() error {
 }
 
 // prepare advances the debate as far as possible without a model call.
-func (dr *driver) prepare(c *core.Change) error {
+func (dr *driver) prepare(c *transaction) error {
 	if err := dr.lacks(c.State); err != nil {
 		return err
 	}
@@ -591,7 +591,7 @@ func (dr *driver) validate(p plan) error {
 	var found []protocol.Problem // what the journal has
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
-	err := dr.journal.change(dr.ctx, func(c *core.Change) error {
+	err := dr.journal.change(dr.ctx, func(c *transaction) error {
 		found = nil
 		switch {
 		case c.State.Lifecycle.State != fsm.Validating: // another process has done it
@@ -898,7 +898,7 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 	dr.journal.mu.Lock()
 	defer dr.journal.mu.Unlock()
 	defer func() { dr.out.Viewed = 0 }()
-	return dr.journal.change(dr.ctx, func(ch *core.Change) error {
+	return dr.journal.change(dr.ctx, func(ch *transaction) error {
 		if !c.isWanted(ch.State) { // another process was first, or the debate has moved on
 			return nil
 		}
@@ -923,7 +923,7 @@ func (dr *driver) commitTurn(c *execution, err error) error {
 }
 
 // commitRound implements committer.
-func (dr *driver) commitRound(f func(*core.Change) error) error {
+func (dr *driver) commitRound(f func(*transaction) error) error {
 	if dr.ctx.Err() != nil {
 		return context.Cause(dr.ctx)
 	}
@@ -962,7 +962,7 @@ func (dr *driver) handleFailure(c *execution, later []*execution) error {
 	failed := c.failure()
 	switch {
 	case failed != nil || errors.Is(c.err, step.ErrOutOfTime):
-		return dr.journal.change(dr.ctx, func(ch *core.Change) error {
+		return dr.journal.change(dr.ctx, func(ch *transaction) error {
 			if ch.State.Lifecycle.State == fsm.Paused || !c.isWanted(ch.State) {
 				return nil // a resumed debate repeats the call
 			}
@@ -977,7 +977,7 @@ func (dr *driver) handleFailure(c *execution, later []*execution) error {
 			return ch.Decide(a)
 		})
 	case errors.Is(c.err, step.ErrNextJob):
-		err := dr.journal.change(dr.ctx, func(ch *core.Change) error {
+		err := dr.journal.change(dr.ctx, func(ch *transaction) error {
 			if !c.isWanted(ch.State) { // another call has ended the debate
 				c.err = nil
 				return nil

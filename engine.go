@@ -182,7 +182,8 @@ func (e *Engine) commitFirst(ctx context.Context, c Config, start bool) (*Debate
 	if !bytes.Contains(raw, []byte(`\ufffd`)) { // otherwise encoding has replaced invalid text
 		d.journal.rec.Parsed = &c
 	}
-	change := core.NewChange(d.journal.rec)
+	change := &transaction{}
+	change.begin(d.journal.rec)
 	err = change.Decide(&core.Act{Kind: journal.ActCreate, Given: ConfigChanged{
 		EventMeta: change.StampFor(journal.ActCreate, "config"),
 		At:        change.Now,

@@ -129,7 +129,7 @@ func (d *Debate) PerformPlanAfter(t testing.TB, between func()) {
 func TimeOfCommitAfter(updated time.Time) time.Time {
 	r := core.NewState("d", core.NoEnvironment)
 	r.Times.Updated = updated
-	return core.NewChange(r).Now
+	return core.NewChange(r, time.Now()).Now
 }
 
 // ObservationAllocations returns the allocations of what an engine without a logger and an observer reports for one attempt.

@@ -252,7 +252,7 @@ func (f *fork) commit(ctx context.Context) (*Debate, error) {
 	if err := j.rec.CanContinue(); err != nil {
 		return nil, err
 	}
-	c := core.NewChange(j.rec)
+	c := core.NewChange(j.rec, time.Now())
 	c.Act = journal.ActFork
 	if err := edit(ctx, f.engine, c, &f.edits); err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ type openJournal struct {
 	verify  func(*core.State, Event) error // checks each entry that is read; nil if nobody has asked for it
 	signer  note.Signer                    // of debates that end; nil if there is none
 
-	transaction core.Change // the one that change makes
+	transaction transaction // the one that change makes
 }
 
 // A follower is notified of what happens to the journal. The journal's mutex is held during each call.
@@ -52,6 +52,24 @@ type follower interface {
 	writing(last int64)    // the journal ends, or is about to end, with the entry last
 	committed(ev Event)    // ev is the next entry
 	recheck()              // another writer has committed: steps in flight may be superseded
+}
+
+// A transaction is a change that the journal commits. If it is not committed, its state is discarded.
+type transaction struct {
+	core.Change
+
+	after int64 // seq of the entry that the change follows
+	// schedule commits the status even if there are no events, so that a store that schedules debates creates a job for the plan.
+	schedule bool
+	undo     func() // takes back what the change did outside of the state, if it is not committed; may be nil
+}
+
+// begin makes a transaction ready for a state. One that was committed may begin again.
+func (c *transaction) begin(r *core.State) {
+	c.Begin(r, time.Now())
+	c.after = r.Seq
+	c.schedule = false
+	c.undo = nil
 }
 
 // openJournalOf returns the journal of a debate. Nothing has been read yet.
@@ -217,7 +235,7 @@ const (
 
 // change reads what is new, has f add events, and commits them. If another writer commits first, change tries again. It
 // returns the *store.Conflict if that does not help. If the debate has ended, change signs it.
-func (j *openJournal) change(ctx context.Context, f func(*core.Change) error) error {
+func (j *openJournal) change(ctx context.Context, f func(*transaction) error) error {
 	err := j.repeat(ctx, f)
 	if r := j.rec; err == nil && j.signer != nil && r != nil && r.LacksSignature() {
 		ctx := context.WithoutCancel(ctx)
@@ -255,7 +273,7 @@ func (j *openJournal) sign(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return own.repeat(ctx, func(c *core.Change) error {
+	return own.repeat(ctx, func(c *transaction) error {
 		if !c.State.LacksSignature() { // another process was first, or the debate goes on
 			return nil
 		}
@@ -270,7 +288,7 @@ func (j *openJournal) sign(ctx context.Context) (err error) {
 
 // repeat makes a change until it does not conflict with that of another writer. f is called again then, with a record that has the
 // other writer's entries, so it must first ask whether the change is still wanted.
-func (j *openJournal) repeat(ctx context.Context, f func(*core.Change) error) error {
+func (j *openJournal) repeat(ctx context.Context, f func(*transaction) error) error {
 	end := int64(-1)
 	same := 0
 	for n := 1; ; n++ {
@@ -295,19 +313,19 @@ func (j *openJournal) repeat(ctx context.Context, f func(*core.Change) error) er
 
 // attempt has f add events to the record as it is now, and commits them. It reads new entries before that, unless a driver
 // knows that there are none.
-func (j *openJournal) attempt(ctx context.Context, f func(*core.Change) error) error {
+func (j *openJournal) attempt(ctx context.Context, f func(*transaction) error) error {
 	if j.rec == nil || j.driver == nil || j.driver.behind(j.rec.Seq) {
 		if err := j.refresh(ctx); err != nil {
 			return err
 		}
 	}
 	c := &j.transaction
-	c.Begin(j.rec)
+	c.begin(j.rec)
 	j.rec = nil // until f has returned: an incomplete change is discarded, even if a protocol panics
 	committed := false
 	defer func() {
-		if !committed && c.Undo != nil {
-			c.Undo()
+		if !committed && c.undo != nil {
+			c.undo()
 		}
 	}()
 	err := f(c)
@@ -323,8 +341,8 @@ func (j *openJournal) attempt(ctx context.Context, f func(*core.Change) error) e
 
 // commit writes the events of a transaction and the status to the store. It then tells the log, the observer, the machine and the driver
 // of each event. If the store refuses the commit, nothing has happened, and the record must be read again.
-func (j *openJournal) commit(ctx context.Context, c *core.Change) error {
-	if len(c.Events) == 0 && !c.Schedule {
+func (j *openJournal) commit(ctx context.Context, c *transaction) error {
+	if len(c.Events) == 0 && !c.schedule {
 		return nil
 	}
 	entries := journal.Entries(c.Events)
@@ -337,13 +355,13 @@ func (j *openJournal) commit(ctx context.Context, c *core.Change) error {
 	j.rec = nil // until all is done: it holds uncommitted events
 	err := j.store.Commit(ctx, store.Change{
 		ID:      j.id,
-		After:   c.After,
+		After:   c.after,
 		Entries: entries,
 		Status:  core.StatusOf(c.State),
 	})
 	if err != nil {
 		if j.driver != nil {
-			j.driver.writing(c.After)
+			j.driver.writing(c.after)
 		}
 		return err
 	}

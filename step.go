@@ -177,7 +177,7 @@ func (x *execution) unobserve(err error) {
 }
 
 // noteWait writes a note about a wait to the journal, so that the next job knows how long the debate has waited.
-func (x *execution) noteWait(c *core.Change) error {
+func (x *execution) noteWait(c *transaction) error {
 	value, err := json.Marshal(map[string]string{
 		"actor":    x.key().Actor,
 		"provider": x.run.Plan.Model.Provider,
@@ -354,7 +354,7 @@ func (c *call) Failed(e *providers.Error, wait time.Duration) error {
 // committer commits what happens in a step before its turn.
 type committer interface {
 	// commitRound has f add events and commits them. It returns an error if they cannot be committed.
-	commitRound(f func(*core.Change) error) error
+	commitRound(f func(*transaction) error) error
 	// read has f read the record.
 	read(f func(*core.State))
 }
@@ -426,7 +426,7 @@ func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew bool) 
 	}
 	rounds.FitSources(ev.Parts, ev.Calls)
 	defer copy(calls, ev.Calls) // with their numbers
-	return x.commits.commitRound(func(t *core.Change) error {
+	return x.commits.commitRound(func(t *transaction) error {
 		ev.EventMeta = t.StampFor(journal.ActTools, "tools")
 		ev.At = t.Now
 		if !x.isWanted(t.State) ||

@@ -880,8 +880,9 @@ func (x *rederivation) repeatsUnknown() bool {
 
 // transaction returns a change that is compared with the next entries.
 func (x *rederivation) transaction() *core.Change {
-	c := core.NewChange(x.journal.rec)
-	_, c.Now = journal.KeyAndTime(x.entries[x.at])
+	_, at := journal.KeyAndTime(x.entries[x.at])
+	c := core.NewChange(x.journal.rec, at)
+	c.Now = at
 	c.Match = x.match
 	c.Take = x.given
 	return c
@@ -1047,9 +1048,9 @@ func verifyRepetition(r *core.State, ev Event) error {
 	if r.LacksProtocol() != nil || ev.Meta().Seq <= r.Agenda.Course.Before(r.Fork.Seq) {
 		return nil
 	}
-	c := core.NewChange(r)
-	c.Act = ev.Meta().Act
 	_, at := journal.KeyAndTime(ev)
+	c := core.NewChange(r, at)
+	c.Act = ev.Meta().Act
 	want := r.Agenda.Given(&r.Record, r.Next, c.Stamp, at)
 	if want == nil {
 		return errors.New("it repeats an entry, but the course of the debate has none here")

@@ -29,7 +29,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// Apply adds a durable event, committed at the given time, to the record. It returns a *store.Damaged if no version of the
+// Apply adds a durable event, committed at the given time, to the state. It returns a *store.Damaged if no version of the
 // library writes such an event.
 func (r *State) Apply(ev journal.Event, at time.Time) error {
 	err := r.checkEntry(ev)
@@ -466,7 +466,7 @@ func checkStored(c *journal.Config, id string) (err error) {
 	return nil
 }
 
-// checkEntry rejects events that no version of the library writes in the record's state. Nothing else checks what a journal
+// checkEntry rejects events that no version of the library writes in the state. Nothing else checks what a journal
 // contains, and a journal may be damaged or forged.
 func (r *State) checkEntry(ev journal.Event) error {
 	if seq := ev.Meta().Seq; seq != r.Seq+1 {

@@ -228,7 +228,7 @@ func AffordableRounds(r *State, s *protocol.Step, who *journal.Participant, prom
 	return a.Rounds(shared, need, each, max(sharing, r.Sources.Callers(s.Key)), most)
 }
 
-// ForecastOf asks the protocol for the phases of all stages and rounds. r is the record of a debate that has not begun.
+// ForecastOf asks the protocol for the phases of all stages and rounds. r is the state of a debate that has not begun.
 func ForecastOf(r *State) budget.Forecast {
 	return budget.ForecastOf(
 		&r.Record,

@@ -39,7 +39,7 @@ type Act struct {
 }
 
 // Decide makes the change that an act leads to: it adds what was given, and every event that follows until a model or a person is
-// needed. Whoever changes a debate calls it, and whoever verifies the change later. It reads the record, the act and the time of the
+// needed. Whoever changes a debate calls it, and whoever verifies the change later. It reads the state, the act and the time of the
 // transaction, and nothing else.
 func (c *Change) Decide(a *Act) error {
 	c.Act = a.Kind
@@ -216,45 +216,36 @@ func (c *Change) fail(f *journal.Failure) error {
 	return c.Fire(fsm.Fail, journal.StateChanged{Failure: f})
 }
 
-// Change is a change that is not committed yet. Each event is added to the record at once, so the record shows
-// the state after it. If the transaction is not committed, its record is discarded.
+// A Change is a change that is not committed yet. Each event is added to the state at once, so the state is the one after it. If the
+// change is not committed, its state is of no more use.
 //
-// Whoever makes a change adds what has happened, such as a turn, and then calls settle, which adds what follows from it until a model
-// or a person is needed. The journal commits all of that at once.
+// Whoever makes a change calls Decide once, which adds what has happened, such as a turn, and what follows from it until a model or a
+// person is needed. All of that is committed at once.
 type Change struct {
 	State  *State
 	Now    time.Time
-	After  int64
 	Events []journal.Event
 	room   [4]journal.Event // backing array of events, which are rarely more
 	Act    journal.Act      // of the next event; empty if it follows from that of an earlier one
-	// schedule commits the status even if there are no events, so that a store that schedules debates creates a job
-	// for the plan.
-	Schedule bool
-	Undo     func() // takes back what the change did outside of the record, if it is not committed; may be nil
-	// When a change is made again to verify it, match compares each event with the one that the journal has, and take takes what was
+	// When a change is made again to verify it, Match compares each event with the one that the journal has, and Take takes what was
 	// given. Otherwise they are nil.
 	Match, Take func(journal.Event) error
 }
 
-// NewChange returns a change of a state, made at the present time.
-func NewChange(r *State) *Change {
+// NewChange returns a change of a state, made at a time.
+func NewChange(r *State, at time.Time) *Change {
 	c := &Change{}
-	c.Begin(r)
+	c.Begin(r, at)
 	return c
 }
 
-// Begin makes a transaction ready for a record. One that was committed may begin again.
-func (c *Change) Begin(r *State) {
-	now := time.Now().UTC().Truncate(time.Microsecond) // the precision of databases
-	if now.Before(r.Times.Updated) {                   // the clock went back, or another machine's clock is ahead
+// Begin makes a change ready for a state, at a time. One that was committed may begin again.
+func (c *Change) Begin(r *State, at time.Time) {
+	now := at.UTC().Truncate(time.Microsecond) // the precision of databases
+	if now.Before(r.Times.Updated) {           // the clock went back, or another machine's clock is ahead
 		now = r.Times.Updated
 	}
-	*c = Change{
-		State: r,
-		Now:   now,
-		After: r.Seq,
-	}
+	*c = Change{State: r, Now: now}
 	c.Events = c.room[:0]
 }
 
@@ -327,7 +318,7 @@ func (c *Change) Settle() error {
 	for c.State.Lifecycle.State.Active() && c.State.Lifecycle.State != fsm.Validating {
 		more, err := c.proceedSafely()
 		if p, ok := errors.AsType[*panics.Error](err); ok {
-			return c.Fire(fsm.Fail, journal.StateChanged{Failure: PanicFailure(p, c.State.position())})
+			return c.Fire(fsm.Fail, journal.StateChanged{Failure: PanicFailure(p, c.State.position(), c.Now)})
 		}
 		if err != nil || !more {
 			return err
@@ -522,28 +513,25 @@ func (c *Change) conclude(with journal.StateChanged) error {
 	return c.Fire(fsm.Fail, journal.StateChanged{Failure: f, OtherFailures: with.OtherFailures})
 }
 
-// AdvanceToSteps advances a record to its next steps, as a driver would that knows these windows.
-func AdvanceToSteps(r *State, windows map[string]int) error {
-	c := NewChange(r)
-	path := map[fsm.State][]fsm.Event{
-		fsm.Configuring: {fsm.Validate, fsm.Accept, fsm.Start},
-		fsm.Validating:  {fsm.Accept, fsm.Start},
-		fsm.Ready:       {fsm.Start},
-		fsm.Error:       {fsm.Retry, fsm.Start},
+// AdvanceToSteps advances a state to its next steps, as whoever starts and drives it would who knows these windows.
+func AdvanceToSteps(r *State, windows map[string]int, at time.Time) error {
+	c := NewChange(r, at)
+	ahead := map[fsm.State]*Act{
+		fsm.Error:       {Kind: journal.ActRetry},
+		fsm.Configuring: {Kind: journal.ActStart},
+		fsm.Validating:  {Kind: journal.ActCheck, Check: journal.StateChanged{Windows: windows}},
+		fsm.Ready:       {Kind: journal.ActStart},
 	}
-	for _, on := range path[r.Lifecycle.State] {
-		ev := journal.StateChanged{}
-		if on == fsm.Accept {
-			ev.Windows = windows
-		}
-		if err := c.Fire(on, ev); err != nil {
+	for a := ahead[r.Lifecycle.State]; a != nil; a = ahead[r.Lifecycle.State] {
+		delete(ahead, r.Lifecycle.State) // a debate that fails again stays in error
+		if err := c.Decide(a); err != nil {
 			return err
 		}
 	}
 	if r.Lifecycle.State == fsm.RoundComplete && c.Now.Before(r.NextRoundAt()) {
 		c.Now = r.NextRoundAt()
 	}
-	return c.Settle()
+	return c.Decide(&Act{Kind: journal.ActDrive})
 }
 
 // stoppedByPerson is the evidence of an ending by a person.

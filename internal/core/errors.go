@@ -78,13 +78,13 @@ func ProblemOf(subject, field, format string, args ...any) error {
 	return &journal.Problems{List: []protocol.Problem{protocol.Problemf(field, format, args...)}, Subject: subject}
 }
 
-// PanicFailure returns the failure for a panic outside of a step, which happened in a round and phase of a run.
-func PanicFailure(p *panics.Error, key transcript.Key) *journal.Failure {
+// PanicFailure returns the failure for a panic outside of a step, which happened at a time, in a round and phase of a run.
+func PanicFailure(p *panics.Error, key transcript.Key, at time.Time) *journal.Failure {
 	e := &providers.Error{Kind: providers.Panic, Err: p}
 	return &journal.Failure{
 		Key:         key,
 		Kind:        e.Kind,
-		At:          time.Now().UTC(),
+		At:          at.UTC(),
 		Message:     e.Error(),
 		Stack:       p.Stack,
 		Recoverable: true,

@@ -16,7 +16,7 @@ import (
 	"github.com/elenchus-go/debate/transcript"
 )
 
-// ResultOf returns the result of a record. It shares no memory with the record.
+// ResultOf returns the result of a state. It shares no memory with the state.
 func ResultOf(r *State) *journal.Result {
 	res := &journal.Result{
 		ID:           r.ID,

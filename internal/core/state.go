@@ -132,7 +132,7 @@ type forkPoint struct {
 	Idle bool // nobody has started the fork
 }
 
-// Environment holds what a record needs from its engine.
+// Environment holds what a state needs from its engine.
 type Environment struct {
 	prompting.Environment
 
@@ -149,7 +149,7 @@ type Environment struct {
 // pseudonyms or transitions than before. TestTheRulesHaveANumber fails if it was forgotten.
 const RulesNumber = 1
 
-// NoEnvironment serves records that only plan a debate, as validation does.
+// NoEnvironment serves states that only plan a debate, as validation does.
 var NoEnvironment = &Environment{
 	Environment: prompting.Environment{
 		Count: func(_, text string) int { return window.Estimate(text) },
@@ -174,7 +174,7 @@ var stages = map[fsm.State]transcript.Kind{
 	fsm.Completing:        transcript.Conclusion,
 }
 
-// noConfig holds the configuration of records before their first entry. It never changes.
+// noConfig holds the configuration of states before their first entry. It never changes.
 var noConfig journal.Config
 
 // NewState returns the state of a debate that has no entries.
@@ -320,7 +320,7 @@ func (t *times) changed() time.Time {
 	return t.Updated
 }
 
-// Planned returns the record of a debate that has not begun.
+// Planned returns the state of a debate that has not begun.
 func Planned(s Seats, env *Environment) *State {
 	c := s.Config
 	r := NewState(c.ID, env)
@@ -348,7 +348,7 @@ func protocolRecord(c *journal.Config) *protocol.Record {
 	return r
 }
 
-// Safely calls f, which reads what the protocol of the record says, for those who do not drive the debate. It returns a panic of the
+// Safely calls f, which reads what the protocol of the state says, for those who do not drive the debate. It returns a panic of the
 // protocol. Readers do without what it says: the driver meets the panic too, and reports it.
 func (r *State) Safely(f func(*State)) error { return panics.Call(func() { f(r) }) }
 

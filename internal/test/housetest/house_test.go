@@ -84,6 +84,24 @@ func TestTheRecordKnowsNoChangeOfPhases(t *testing.T) {
 	}
 }
 
+// The core decides what happens in a debate. Whoever calls it says what time it is, and waits for others.
+func TestTheCoreHasNoClockAndNoGoroutine(t *testing.T) {
+	forbidden := regexp.MustCompile(`\btime\.(Now|Since|Until|After|AfterFunc|Sleep|NewTimer|NewTicker|Tick)\b|^\s*(go|select)\b|\bchan\b|"context"|"sync`)
+	walk(t, func(name string) {
+		if path.Dir(name) != "internal/core" || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		text, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		for i, line := range strings.Split(string(text), "\n") {
+			assert.NotRegexp(t, forbidden, line, "%s:%d", name, i+1)
+		}
+	})
+	for _, line := range []string{"	now := time.Now().UTC()", "	go f()", "	c := make(chan int)", `	"context"`, `	"sync/atomic"`} {
+		require.Regexp(t, forbidden, line)
+	}
+}
+
 // What led to an entry is a fact of its own. No code of the engine tells it by the words of an ending or of a decision.
 func TestNoActIsToldByAText(t *testing.T) {
 	compared := regexp.MustCompile(`(\.(Evidence|Reason|Cause|Text)|stoppedByPerson)\b\s*[=!]=\s*[^"\s]|[=!]=\s*(stoppedByPerson|\w+\.(Evidence|Reason|Cause)\b)`)
