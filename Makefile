@@ -24,8 +24,8 @@ LINT  := $(CACHE)/golangci-lint-$(shell cksum <internal/tools/go.sum | tr ' ' -)
 # The race detector does not check SQLite, which is a million lines translated from C, or statistics, which has no goroutines.
 RACEFLAGS := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=github.com/elenchus-go/debate/internal/statistics=-race=false
 
-# Tests write their databases and folders into memory if Linux has 4 GiB of it for files, and runs programs there: no test is about a
-# disk that loses power, and the kernel works a sixth less. What the go command builds stays where it was.
+# Tests write their databases and folders into memory if Linux has 4 GiB of it for files, and runs programs there, because
+# that takes less time than a disk. What the go command builds stays where it was.
 MEMORY := $(shell grep -q '^[^ ]* /dev/shm tmpfs ' /proc/mounts 2>/dev/null && ! grep '^[^ ]* /dev/shm ' /proc/mounts | grep -q noexec && \
 	[ -w /dev/shm ] && df -Pk /dev/shm | awk 'NR == 2 && $$4 >= 4194304 {print "/dev/shm"}')
 FILES  := $(if $(MEMORY),GOTMPDIR=$${GOTMPDIR:-$${TMPDIR:-/tmp}} TMPDIR=$(MEMORY))

@@ -83,7 +83,7 @@ func ContractFor(r *State, s *protocol.Step) (*reply.Contract, error) {
 }
 
 // GivenTurn returns the turn of a step with a reply that a person gives, which has so many tokens. If the reply is blank,
-// invalid or has more than most tokens, givenTurn returns *Problems about the subject.
+// invalid or has more than most tokens, GivenTurn returns *Problems about the subject.
 func GivenTurn(r *State, s *protocol.Step, subject, text string, tokens, most int) (t transcript.Turn, err error) {
 	contract, err := ContractFor(r, s)
 	if err != nil {

@@ -215,7 +215,7 @@ func AffordableRounds(r *State, s *protocol.Step, who *journal.Participant, prom
 		}
 	}
 	need := WorstCase(r, budget.Stage{Kind: r.Cursor.Stage, Phases: []protocol.Phase{phase}})
-	if r.Cursor.Stage == transcript.Conclusion { // worstCase has added its steps
+	if r.Cursor.Stage == transcript.Conclusion { // WorstCase has added its steps
 		need = WorstCase(r)
 	}
 	reply := maxReply(r, who, s.Actor)

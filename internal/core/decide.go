@@ -534,7 +534,7 @@ func AdvanceToSteps(r *State, windows map[string]int, at time.Time) error {
 	return c.Decide(&Act{Kind: journal.ActDrive})
 }
 
-// stoppedByPerson is the evidence of an ending by a person.
+// stoppedByPerson holds the evidence of an ending by a person.
 const stoppedByPerson = "a person stopped the debate"
 
 // timeEndingInCall holds the ending of a debate whose time is used up during a call.

@@ -151,7 +151,7 @@ func ParticipantStatus(r *State, name string) journal.ParticipantStatus {
 	return s
 }
 
-// failedStates are the states of participants whose last attempt has failed, by the kind of the failure.
+// failedStates maps the kind of a failure to the state of a participant whose last attempt has failed with it.
 var failedStates = map[string]string{
 	string(providers.RateLimit):       "rate_limited",
 	string(providers.ContextOverflow): "context_exceeded",

@@ -86,7 +86,10 @@ func TestTheRecordKnowsNoChangeOfPhases(t *testing.T) {
 
 // The core decides what happens in a debate. Whoever calls it says what time it is, and waits for others.
 func TestTheCoreHasNoClockAndNoGoroutine(t *testing.T) {
-	forbidden := regexp.MustCompile(`\btime\.(Now|Since|Until|After|AfterFunc|Sleep|NewTimer|NewTicker|Tick)\b|^\s*(go|select)\b|\bchan\b|"context"|"sync`)
+	forbidden := regexp.MustCompile(
+		`\btime\.(Now|Since|Until|After|AfterFunc|Sleep|NewTimer|NewTicker|Tick)\b` +
+			`|^\s*(go|select)\b|\bchan\b|"context"|"sync`,
+	)
 	walk(t, func(name string) {
 		if path.Dir(name) != "internal/core" || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
 			return
