@@ -21,6 +21,7 @@ import (
 
 	"github.com/elenchus-go/debate/examples/offline"
 	"github.com/elenchus-go/debate/internal/test/built"
+	"github.com/elenchus-go/debate/internal/test/enginetest"
 	"github.com/elenchus-go/debate/internal/test/readmetest/stubs"
 	"github.com/elenchus-go/debate/providers"
 )
@@ -88,25 +89,23 @@ func apart(text string) (list []string) {
 	return append(list, strings.TrimSpace(text[at:]))
 }
 
-// newShell returns a shell with the programs of the checkout, and with a folder of stubs.
-func newShell(t *testing.T) *shell {
+// newShell returns a shell with those programs of the checkout that documents run, and with a folder of stubs.
+func newShell(t *testing.T, documents []document) *shell {
 	t.Helper()
 	top, err := filepath.Abs(root)
 	require.NoError(t, err)
 	s := &shell{
 		World: stubs.World{Root: top, Programs: t.TempDir(), Path: os.Getenv("PATH"), Service: service(t)},
 		ids:   map[string]string{},
-		named: &sync.Map{},
 		used:  &sync.Map{},
 	}
-	folders := []string{filepath.Join(top, "cmd", "debate")}
-	for _, folder := range exampleFolders(t) {
-		folders = append(folders, filepath.Join(top, "examples", filepath.FromSlash(folder)))
-	}
-	for _, folder := range folders {
-		program, err := built.Program(t.Context(), folder)
-		require.NoError(t, err)
-		require.NoError(t, os.Symlink(program, filepath.Join(s.Programs, filepath.Base(folder))))
+	for _, folder := range append(exampleFolders(t), "../cmd/debate") {
+		if isRun(folder, documents) {
+			folder = filepath.Join(top, "examples", filepath.FromSlash(folder))
+			program, err := built.Program(t.Context(), folder)
+			require.NoError(t, err)
+			require.NoError(t, os.Symlink(program, filepath.Join(s.Programs, filepath.Base(folder))))
+		}
 	}
 	stub, err := built.Program(t.Context(), filepath.Join(top, "internal", "test", "readmetest", "stubs", "program"))
 	require.NoError(t, err)
@@ -123,6 +122,20 @@ func newShell(t *testing.T) *shell {
 	s.env = append(s.env, "PATH="+bin+string(filepath.ListSeparator)+s.Path, "AWS_EC2_METADATA_DISABLED=true", "HOME="+t.TempDir(),
 		"GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"))
 	return s.copy(t)
+}
+
+// isRun reports whether the program in a folder below examples may be run: a snippet names it, or all tests need it. Snippets without a
+// server of their own send requests to examples/http.
+func isRun(folder string, documents []document) bool {
+	if slices.Contains([]string{"../cmd/debate", "quickstart", "http"}, folder) {
+		return true
+	}
+	for _, d := range documents {
+		if slices.ContainsFunc(d.snippets, func(x snippet) bool { return strings.Contains(x.script, "examples/"+folder) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // copy returns a shell with a log and with servers of its own, which end with the test.
@@ -148,7 +161,6 @@ type shell struct {
 	store string            // a database that each snippet begins with a copy of
 	file  []byte            // a debate that was exported
 	ids   map[string]string // of its debates, by what they wait for
-	named *sync.Map         // the commands of sentences that have run
 	used  *sync.Map         // the exceptions, by their number
 }
 
@@ -338,30 +350,31 @@ func (s *shell) isNamed(t *testing.T, r stubs.Ran) bool {
 	return true
 }
 
-// Each command of a document works as it stands there.
+// Each command of a document works as it stands there. The test tries a sample of documents.
 func TestCommandsOfDocuments(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("no bash")
 	}
 	dependOnAllSources(t)
-	s := newShell(t)
+	documents := sampleOfDocuments(t)
+	s := newShell(t, documents)
 	s.prepare(t)
 	var read atomic.Int32
-	files := documentsWithSnippets(t)
 	t.Run("documents", func(t *testing.T) {
 		t.Run("faults are found", func(t *testing.T) {
 			t.Parallel()
 			findsFaults(t, s.copy(t))
 		})
-		for _, file := range files {
-			t.Run(file, func(t *testing.T) {
+		for _, d := range documents {
+			t.Run(d.file, func(t *testing.T) {
 				t.Parallel()
-				s.copy(t).readDocument(t, file)
+				s.copy(t).readDocument(t, d)
 				read.Add(1)
 			})
 		}
 	})
-	if int(read.Load()) == len(files) { // not if a flag selects some
+	areAll := os.Getenv("DEBATE_ALL_CASES") != "" && int(read.Load()) == len(documents) // not if a flag selects some
+	if areAll {
 		for i, e := range exceptions {
 			_, isUsed := s.used.Load(i)
 			assert.True(t, isUsed, "no document has the exception %s", e.command)
@@ -369,22 +382,55 @@ func TestCommandsOfDocuments(t *testing.T) {
 	}
 }
 
-// readDocument runs the snippets of a document. Its blocks tell a story, in one folder; sentences are no part of it, so a command that
-// sentences of several documents in one folder name runs once.
-func (s *shell) readDocument(t *testing.T, file string) {
+// A document is a file with those of its snippets that the test runs.
+type document struct {
+	file     string
+	snippets []snippet
+}
+
+// sampleOfDocuments returns the documents whose snippets the test runs: README and the command's always, and one of four others of a
+// folder. A document's blocks tell a story, so all of them run. Of the commands in sentences, which tell none, one of four runs.
+func sampleOfDocuments(t *testing.T) (list []document) {
 	t.Helper()
-	story := s.newFolder(t, file)
-	for _, x := range snippetsOf(t, file) {
-		dir := story
-		if notCommands[x.script] != "" {
-			continue
-		}
-		if x.inline {
-			_, isKnown := s.named.LoadOrStore(path.Dir(file)+": "+x.script, true)
-			if isKnown {
-				continue
+	blocks, sentences := enginetest.NewSample(t, 4), enginetest.NewSample(t, 4)
+	named := map[string]bool{} // by the folder of its documents
+	for _, file := range documentsWithSnippets(t) {
+		d := document{file: file}
+		isFirst := file == "README.md" || file == "cmd/debate/README.md"
+		hasBlocks := isFirst || blocks.Tries(strings.SplitN(file, "/", 2)[0])
+		for _, x := range snippetsOf(t, file) {
+			name := path.Dir(file) + ": " + x.script
+			switch {
+			case notCommands[x.script] != "":
+			case !x.inline && hasBlocks:
+				d.snippets = append(d.snippets, x)
+			case x.inline && !named[name]:
+				named[name] = true
+				if isFirst || sentences.Tries(kindOf(x)) {
+					d.snippets = append(d.snippets, x)
+				}
 			}
-			dir = s.newFolder(t, file)
+		}
+		if len(d.snippets) > 0 {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// kindOf returns the program that a snippet begins with and its subcommand, such as "debate list".
+func kindOf(x snippet) string {
+	return regexp.MustCompile(`^\S+( [a-z]+)?`).FindString(x.script)
+}
+
+// readDocument runs snippets of a document: blocks in one folder, and each command of a sentence in its own.
+func (s *shell) readDocument(t *testing.T, d document) {
+	t.Helper()
+	story := s.newFolder(t, d.file)
+	for _, x := range d.snippets {
+		dir := story
+		if x.inline {
+			dir = s.newFolder(t, d.file)
 		}
 		for _, fault := range s.faults(t, dir, x) {
 			assert.Fail(t, "a command does not work", "%s:%d: %s", x.file, x.line, fault)
