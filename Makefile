@@ -66,7 +66,7 @@ proofs: $(or $(ONLY:%=proof-%),$(PROOFS)) ## run everything exhaustive, for hour
 
 lint: $(LINT) ## check the format, and run golangci-lint on all packages, or on PKG
 	@test -z "$$(gofmt -l .)" || { echo "gofmt these files:"; gofmt -l .; exit 1; }
-	@$(LINT) run $(LINTFLAGS) $(or $(PKG),$(PACKAGES))
+	@$(LINT) run $(or $(PKG),$(PACKAGES))
 
 format: $(LINT) ## format all Go files
 	@$(LINT) fmt .

@@ -19,9 +19,12 @@ proof-coverage: postgres # the share of statements that tests run
 	@$(GO) test -vet=off -timeout 20m -coverprofile=coverage/all.out $(PACKAGES)
 	@.ci/coverage coverage/all.out
 
-proof-fuzz: # each fuzz target for FUZZTIME
+proof-fuzz: # each fuzz target for FUZZTIME; with FUZZMOST=10, ten of them that the seed chooses
 	@find . -name '*_test.go' -exec grep -Ho '^func Fuzz[A-Za-z0-9_]*' {} + | sed 's/:func / /' | sort | \
 	while read -r file target; do \
+		echo "$$(echo "$(DEBATE_SEED) $$target" | cksum) $$file $$target"; \
+	done | $(if $(FUZZMOST),sort -n | head -n $(FUZZMOST),cat) | \
+	while read -r _ _ file target; do \
 		(cd "$$(dirname "$$file")" && $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x .) || exit 1; \
 	done
 
