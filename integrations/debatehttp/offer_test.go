@@ -67,5 +67,8 @@ func TestOffersRestrictRequests(t *testing.T) {
 		`{"topic": "T", "participants": [{"name": "A"}, {"name": "B"}], "judges": [{"name": "J"}]}`, "protocol")
 	s.wants(http.StatusNoContent, http.MethodPut, "/debates/fresh/config", voting+`}`, "X-User", "ann")
 	require.Equal(t, 2, debatetest.Status(t, fresh).MaxRounds)
+	for _, err := range d.Watch(t.Context(), 0) { // until the debate has ended, so that it has the entry
+		require.NoError(t, err)
+	}
 	s.wants(http.StatusCreated, http.MethodPost, "/debates/"+id+"/forks", `{"seq": 3}`, "X-User", "ann")
 }
