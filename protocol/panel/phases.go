@@ -34,9 +34,11 @@ func (p Protocol) stages(r *protocol.Record) (list []protocol.Stage) {
 	case kind == transcript.Assessment:
 		list = []protocol.Stage{p.judging(kind, phaseAssess, judge.AssessmentContract, p.assessors(r))}
 	default:
-		selected := p.selected()
-		list = []protocol.Stage{p.concluding(phaseVerdict, selected.Members(r))}
-		if seniors := selected.Seniors(r); len(seniors) > 0 {
+		list = []protocol.Stage{p.concluding(phaseVerdict, p.jury(r))}
+		if p.Selection.Senior == "" {
+			break
+		}
+		if seniors := p.selected().Seniors(r); len(seniors) > 0 {
 			list = append(list, p.concluding(outcome.SeniorPhase, seniors))
 		}
 	}
@@ -93,9 +95,14 @@ func (p Protocol) concluding(name string, judges []transcript.Key) protocol.Stag
 	return stage
 }
 
+// jury returns the judges without the senior one.
+func (p Protocol) jury(r *protocol.Record) []transcript.Key {
+	return protocol.Actors(p.Selection.Jury(r.Judges)...)
+}
+
 // assessors returns the judges who assess the current round.
 func (p Protocol) assessors(r *protocol.Record) []transcript.Key {
-	members := p.selected().Members(r)
+	members := p.jury(r)
 	if !p.RotateJudges || len(members) == 0 {
 		return members
 	}
