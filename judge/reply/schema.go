@@ -261,7 +261,7 @@ func keyOf(name string) string {
 	var b strings.Builder
 	for _, r := range name {
 		switch {
-		case r < 0x80 && (r == '-' || identifierLength(string(r)) > 0):
+		case r == '-' || r < 0x80 && inIdentifier(byte(r)):
 			b.WriteRune(r)
 		case r >= 0x80:
 			return ""
@@ -273,6 +273,11 @@ func keyOf(name string) string {
 		return ""
 	}
 	return strings.Trim(b.String(), "_")
+}
+
+// inIdentifier reports whether a byte can be part of an identifier.
+func inIdentifier(c byte) bool {
+	return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
 }
 
 // keyNote says whose property a key is, unless the key says so itself.
