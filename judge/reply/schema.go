@@ -261,7 +261,7 @@ func keyOf(name string) string {
 	var b strings.Builder
 	for _, r := range name {
 		switch {
-		case r == '-' || r < 0x80 && inIdentifier(byte(r)):
+		case r == '-' || inIdentifier(r):
 			b.WriteRune(r)
 		case r >= 0x80:
 			return ""
@@ -275,9 +275,9 @@ func keyOf(name string) string {
 	return strings.Trim(b.String(), "_")
 }
 
-// inIdentifier reports whether a byte can be part of an identifier.
-func inIdentifier(c byte) bool {
-	return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
+// inIdentifier reports whether an identifier can have a character.
+func inIdentifier(r rune) bool {
+	return r == '_' || r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9'
 }
 
 // keyNote says whose property a key is, unless the key says so itself.

@@ -90,7 +90,7 @@ func trimOpeningQuote(text string) string {
 // identifierLength returns the length of the identifier at the beginning of text.
 func identifierLength(text string) int {
 	n := 0
-	for n < len(text) && inIdentifier(text[n]) {
+	for n < len(text) && inIdentifier(rune(text[n])) {
 		n++
 	}
 	return n
