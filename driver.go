@@ -410,7 +410,10 @@ func (dr *driver) fail(p *panics.Error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(dr.ctx), failTimeout) // the panic may have canceled all calls
 	defer cancel()
 	err := j.change(ctx, func(c *transaction) error {
-		return c.Decide(&core.Act{Kind: journal.ActBroken, Failure: core.PanicFailure(p, transcript.Key{}, time.Now())})
+		return c.Decide(&core.Act{
+			Kind:    journal.ActBroken,
+			Failure: core.PanicFailure(p, transcript.Key{}, time.Now()),
+		})
 	})
 	if err != nil {
 		return err
@@ -528,7 +531,10 @@ func (dr *driver) plan() (p plan, err error) {
 				if !c.State.PhaseOpen() { // another process was first
 					return nil
 				}
-				return c.Decide(&core.Act{Kind: journal.ActBroken, Failure: broken})
+				return c.Decide(&core.Act{
+					Kind:    journal.ActBroken,
+					Failure: broken,
+				})
 			})
 		}
 	}
@@ -581,7 +587,10 @@ func (dr *driver) validate(p plan) error {
 	}
 	var first preflight
 	if len(problems) == 0 {
-		first = dr.engine.preflight(core.Seats{Config: p.check, Hidden: p.hidden}, windows)
+		first = dr.engine.preflight(core.Seats{
+			Config: p.check,
+			Hidden: p.hidden,
+		}, windows)
 		problems = first.problems
 		if first.lacks != nil {
 			dr.engine.tellLack(dr.ctx, dr.journal.id, first.lacks)
@@ -598,7 +607,10 @@ func (dr *driver) validate(p plan) error {
 			return nil
 		case len(problems) > 0:
 			found = problems
-			return c.Decide(&core.Act{Kind: journal.ActCheck, Check: StateChanged{Problems: found}})
+			return c.Decide(&core.Act{
+				Kind:  journal.ActCheck,
+				Check: StateChanged{Problems: found},
+			})
 		}
 		cfg := first.record.Config
 		warnings := slices.Concat(c.State.ConfigWarnings(), core.StartWarnings(cfg, c.State.Cursor.Run, windows, first.limits),
@@ -1042,7 +1054,9 @@ func startBackground(ctx context.Context, e *Engine, j *openJournal, late bool) 
 	for {
 		dr, err := engage(ctx, e, j, nil)
 		if errors.Is(err, ErrBusy) {
-			waits := e.drivers.After(j.id, func() { _ = startBackground(ctx, e, j, true) })
+			waits := e.drivers.After(j.id, func() {
+				_ = startBackground(ctx, e, j, true)
+			})
 			if waits {
 				return nil
 			}

@@ -83,7 +83,9 @@ func (e *Engine) Rejudge(ctx context.Context, id string, again Rejudge) (*Debate
 		ctx,
 		"rejudge",
 		id,
-		func(entries []store.Entry) (*fork, error) { return e.rejudge(id, entries, &again) },
+		func(entries []store.Entry) (*fork, error) {
+			return e.rejudge(id, entries, &again)
+		},
 	)
 }
 
@@ -457,7 +459,9 @@ type Edits struct {
 }
 
 func edit(ctx context.Context, e *Engine, c *core.Change, edits *Edits) error {
-	if edits.Config == nil && edits.Turn == (transcript.Key{}) && edits.Silent.IsZero() {
+	if edits.Config == nil &&
+		edits.Turn == (transcript.Key{}) &&
+		edits.Silent.IsZero() {
 		return nil
 	}
 	if c.State.Lifecycle.State.Final() {
@@ -579,7 +583,9 @@ func editTurn(c *core.Change, edits *Edits) error {
 // replaces reports whether an entry is a turn that the edits replace.
 func (edits *Edits) replaces(e store.Entry) bool {
 	return e.Key == edits.Turn.String() ||
-		slices.ContainsFunc(edits.Silent.Turns, func(k transcript.Key) bool { return e.Key == k.String() })
+		slices.ContainsFunc(edits.Silent.Turns, func(k transcript.Key) bool {
+			return e.Key == k.String()
+		})
 }
 
 // checkSilent adds a problem for each turn that cannot be silent.
@@ -602,7 +608,9 @@ func (edits *Edits) checkSilent(list []store.Entry, l *core.ProblemList) {
 		return nil, true
 	})...)
 	ev, _ := journal.DecodeEntry(list[0])
-	if first, ok := ev.(ConfigChanged); ok && first.Origin != nil && first.Origin.Course != nil {
+	if first, ok := ev.(ConfigChanged); ok &&
+		first.Origin != nil &&
+		first.Origin.Course != nil {
 		l.Add("silent", "the judges of the debate were asked again, and its course stays: fork its parent")
 	}
 }
@@ -631,7 +639,10 @@ type Rejudge struct {
 // config returns the configuration of the new debate, or nil if it is that of the parent at the entry from. Judges who dropped out
 // before that entry stay out, unless new judges are given.
 func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, error) {
-	changed := again.Judges != nil || again.Rubric != nil || again.Prompts != "" || again.Prices != nil
+	changed := again.Judges != nil ||
+		again.Rubric != nil ||
+		again.Prompts != "" ||
+		again.Prices != nil
 	var last ConfigChanged
 	dropped := map[string]bool{}
 	for _, ev := range events {
@@ -657,7 +668,9 @@ func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, er
 	if err != nil {
 		return nil, err
 	}
-	c.Judges = slices.DeleteFunc(c.Judges, func(j Participant) bool { return dropped[j.Name] })
+	c.Judges = slices.DeleteFunc(c.Judges, func(j Participant) bool {
+		return dropped[j.Name]
+	})
 	if again.Judges != nil {
 		c.Judges = slices.Clone(again.Judges)
 	}

@@ -124,7 +124,9 @@ func (e *Engine) readDocument(ctx context.Context, id string, labels map[string]
 	if e.documents == nil {
 		return "", unread("it is private, set Options.Documents", nil)
 	}
-	panicked := panics.Call(func() { text, err = e.documents(ctx, id, maps.Clone(labels), d) })
+	panicked := panics.Call(func() {
+		text, err = e.documents(ctx, id, maps.Clone(labels), d)
+	})
 	switch {
 	case panicked != nil: // it may quote the text
 		return "", unread("Options.Documents panicked", nil)
@@ -254,7 +256,9 @@ func derivePositions(c Config) {
 // not a person.
 func systemActor(c *Config, p Participant) Participant {
 	for _, list := range [][]Participant{c.Judges, c.Participants} {
-		at := slices.IndexFunc(list, func(o Participant) bool { return !o.Human && !o.Disabled })
+		at := slices.IndexFunc(list, func(o Participant) bool {
+			return !o.Human && !o.Disabled
+		})
 		if at < 0 {
 			continue
 		}
@@ -355,7 +359,10 @@ func (e *Engine) preflight(seats core.Seats, windows map[string]int) (p prefligh
 	steps := core.ForecastOf(r).Steps
 	if c.History.UsesSummaries() {
 		steps = append(steps, protocol.Step{
-			Key:    transcript.Key{Actor: protocol.Summarizer, Phase: r.SummaryPhase().Name},
+			Key: transcript.Key{
+				Actor: protocol.Summarizer,
+				Phase: r.SummaryPhase().Name,
+			},
 			Prompt: "summarize",
 			Vars:   map[string]string{"words": "1000"},
 		})

@@ -371,7 +371,9 @@ func (x *execution) Tools(ctx context.Context, c step.Calls) error {
 			x.key(),
 			&c,
 			p.Pseudonyms.Reveal,
-			func(f func(*rounds.Rounds)) { x.commits.read(func(r *core.State) { f(&r.Tools) }) },
+			func(f func(*rounds.Rounds)) {
+				x.commits.read(func(r *core.State) { f(&r.Tools) })
+			},
 		)
 	}
 	commit := func() error {
@@ -392,7 +394,10 @@ func (x *execution) Tools(ctx context.Context, c step.Calls) error {
 	}
 	number := b.Attempt(&c)
 	tokens := func(call *tool.Record) int {
-		shown := step.Result{Text: call.Text, Sources: rounds.LongestHeading(call.Sources)}
+		shown := step.Result{
+			Text:    call.Text,
+			Sources: rounds.LongestHeading(call.Sources),
+		}
 		return p.Count(p.Model.Request.Model, shown.Enclose(p.Pseudonyms, call.Name))
 	}
 	err := b.Run(ctx, calls, &c, tokens, func(ctx context.Context, call *tool.Record) (context.Context, func(error)) {
@@ -434,7 +439,10 @@ func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew bool) 
 			return fmt.Errorf("the step or its round of tool calls is no longer open: %w", step.ErrSuperseded)
 		}
 		t.State.Sources.Number(ev.Key, x.run.Plan.Step.VisibleSeq, ev.Calls)
-		return t.Decide(&core.Act{Kind: journal.ActTools, Given: ev})
+		return t.Decide(&core.Act{
+			Kind:  journal.ActTools,
+			Given: ev,
+		})
 	})
 }
 
@@ -764,7 +772,10 @@ func (e *Engine) othersThan(r *core.State, p *step.Plan, provider string) (list 
 	}
 	for _, x := range e.clientsOf(r.Config) {
 		person := x.NoText
-		if !person && x.Provider != provider && x.Seat != p.Step.Actor && slices.Contains(going, x.Seat) {
+		if !person &&
+			x.Provider != provider &&
+			x.Seat != p.Step.Actor &&
+			slices.Contains(going, x.Seat) {
 			list = append(list, x)
 		}
 	}

@@ -52,7 +52,9 @@ func (m *Snapshot) Refusal(on fsm.Event) (err error) {
 // were shown when they happened, except live events. Replay stops at the end of the journal; use Watch to follow the
 // debate further. A snapshot is valid until the next one is yielded. If an entry cannot be read, Replay yields an
 // error that names it.
-func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] { return d.ReplayAs(ctx, "") }
+func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] {
+	return d.ReplayAs(ctx, "")
+}
 
 // ReplayAs replays the debate for a viewer who speaks for a participant or a judge. It stops before the first entry that
 // [Debate.WatchAs] withholds from that seat, and yields the same errors. An empty seat sees everything.
@@ -103,7 +105,9 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 func (d *Debate) verify(ctx context.Context, last *int64) error {
 	past := openJournalOf(d.engine, d.ID())
 	var plans journals.Plans
-	past.verify = func(r *core.State, ev Event) error { return verifyEntry(&plans, r, ev) }
+	past.verify = func(r *core.State, ev Event) error {
+		return verifyEntry(&plans, r, ev)
+	}
 	status, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
 	err = cmp.Or(err, past.begin())
 	if err != nil {
@@ -135,7 +139,10 @@ func (d *Debate) verify(ctx context.Context, last *int64) error {
 func (d *Debate) VerifyEntries(ctx context.Context) iter.Seq2[EntryCheck, error] {
 	return func(yield func(EntryCheck, error) bool) {
 		_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
-		x := &rederivation{journal: openJournalOf(d.engine, d.ID()), engine: d.engine}
+		x := &rederivation{
+			journal: openJournalOf(d.engine, d.ID()),
+			engine:  d.engine,
+		}
 		err = cmp.Or(err, x.journal.begin())
 		if err != nil {
 			yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), err))
@@ -325,7 +332,10 @@ func (j *openJournal) readBefore(list []store.Entry, key transcript.Key) (done T
 func (p *Prompt) askPerson(r *core.State, s *protocol.Step) (err error) {
 	p.Request.Messages = r.Messages(s)
 	if asked := r.People.Asked[s.Key]; asked != nil {
-		p.Request.Messages = append(p.Request.Messages, providers.Message{Role: providers.User, Text: asked.Task})
+		p.Request.Messages = append(p.Request.Messages, providers.Message{
+			Role: providers.User,
+			Text: asked.Task,
+		})
 		p.Request.SchemaName = asked.Contract
 		p.Request.Schema = asked.Schema
 		p.Request.MaxTokens = asked.Tokens
@@ -602,7 +612,9 @@ func (x *rereading) at(r *core.State) {
 		}
 	}
 	for _, f := range x.failed {
-		if f.seq > r.Seq && r.Open(f.failure.Key) != nil && (f.found == nil || f.found.Unknown > 0) {
+		if f.seq > r.Seq &&
+			r.Open(f.failure.Key) != nil &&
+			(f.found == nil || f.found.Unknown > 0) {
 			if c := x.repeat(r, f); f.found == nil || c.Prompts > f.found.Prompts {
 				f.found = c
 			}
@@ -623,7 +635,9 @@ func (x *rereading) interrupted(ev Event) *EntryCheck {
 	called, _ := ev.(ToolsCalled)
 	lost := slices.DeleteFunc(
 		slices.Clone(called.Attempts),
-		func(a transcript.Attempt) bool { return a.Hash == "" || x.ends[a.Hash] },
+		func(a transcript.Attempt) bool {
+			return a.Hash == "" || x.ends[a.Hash]
+		},
 	)
 	if len(lost) == 0 {
 		return nil
@@ -681,7 +695,10 @@ func (x *rereading) repeatCalls(r *core.State, f *failedCalls, c *EntryCheck) {
 		return
 	}
 	p := &Prompt{}
-	run, err := p.rebuild(x.engine, r, s, &transcript.Turn{Key: f.failure.Key, Attempts: tried}, false)
+	run, err := p.rebuild(x.engine, r, s, &transcript.Turn{
+		Key:      f.failure.Key,
+		Attempts: tried,
+	}, false)
 	if err != nil {
 		c.Missing = []string{err.Error()}
 		return
@@ -756,7 +773,10 @@ func (x *rereading) readTurn(r *core.State, ev *TurnDone) *EntryCheck {
 		ev.Templates == r.Settings.Templates.Version()
 	run, err := p.rebuild(x.engine, r, s, t, !same)
 	if err != nil {
-		return &EntryCheck{Unknown: len(t.Attempts), Missing: []string{err.Error()}}
+		return &EntryCheck{
+			Unknown: len(t.Attempts),
+			Missing: []string{err.Error()},
+		}
 	}
 	defer run.release()
 	if tools := run.run.Plan.Tools; tools != nil {
@@ -959,7 +979,9 @@ func (x *rederivation) accept(verdict EntryVerdict, reason string) error {
 }
 
 // input applies the next entry, which somebody has given.
-func (x *rederivation) input(reason string) error { return x.accept(EntryInput, reason) }
+func (x *rederivation) input(reason string) error {
+	return x.accept(EntryInput, reason)
+}
 
 // spoil changes the last verdict to wrong.
 func (x *rederivation) spoil(err error) {
@@ -1356,7 +1378,9 @@ func (x *rederivation) wrongGift(ev Event) error {
 	switch ev := ev.(type) {
 	case TurnDone:
 		s := r.Open(ev.Turn.Key)
-		if ev.Act == journal.ActAnswer && s != nil && ev.Remains != core.Remains(r, s, r.Messages(s)) {
+		if ev.Act == journal.ActAnswer &&
+			s != nil &&
+			ev.Remains != core.Remains(r, s, r.Messages(s)) {
 			return errors.New(otherRemains)
 		}
 	case Decided:
@@ -1453,7 +1477,9 @@ func (c *Code) add(e *Engine, ev Event) {
 		contract = ev.Turn.Contract
 		c.addTemplates(e, ev.Templates)
 	}
-	ours := slices.ContainsFunc(protocols.Contracts(), func(k *reply.Contract) bool { return k.Name() == contract })
+	ours := slices.ContainsFunc(protocols.Contracts(), func(k *reply.Contract) bool {
+		return k.Name() == contract
+	})
 	c.name(&c.Contracts, "the contract", contract, e.replies[contract] != nil, ours || contract == "")
 }
 
@@ -1474,7 +1500,9 @@ func (c *Code) lack(has bool, kind, name string) {
 
 func (c *Code) addTemplates(e *Engine, version string) {
 	has := func(version string) bool {
-		return slices.ContainsFunc(c.Templates, func(t prompts.Texts) bool { return t.Version == version })
+		return slices.ContainsFunc(c.Templates, func(t prompts.Texts) bool {
+			return t.Version == version
+		})
 	}
 	if version == "" || has(version) {
 		return
