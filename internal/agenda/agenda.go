@@ -44,6 +44,9 @@ type cache struct {
 // Begin notes what only the first entry of a journal says.
 func (a *Agenda) Begin(first *journal.Origin) (err error) {
 	a.Silent = first.Silent
+	if first.Course == nil {
+		return nil
+	}
 	a.Course, err = forks.ReadCourse(first.Course)
 	return err
 }
@@ -164,7 +167,7 @@ func (a ahead) Phases(r *protocol.Record) []protocol.Phase {
 	switch {
 	case a.open != nil:
 		return a.open
-	case !a.Course.Leads():
+	case a.Course == nil || !a.Course.Leads():
 		return a.Agenda.Phases(r)
 	case !a.Course.GoesOn(a.place) || !a.Course.Asks(takesPart(r)):
 		return nil
@@ -185,7 +188,7 @@ func takesPart(r *protocol.Record) func(name string) bool {
 func (a *Agenda) Given(
 	r *protocol.Record, next func() []protocol.Step, stamp func(kind string) journal.EventMeta, now time.Time,
 ) journal.Event {
-	if !a.Course.GoesOn(a.place) || a.paused || a.Course.Asks(takesPart(r)) && len(next()) > 0 {
+	if a.Course == nil || !a.Course.GoesOn(a.place) || a.paused || a.Course.Asks(takesPart(r)) && len(next()) > 0 {
 		return nil
 	}
 	ev := a.Course.Next(takesPart(r))

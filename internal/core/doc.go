@@ -10,11 +10,9 @@
 //   - errors.go has the errors about bad input, and about what an engine lacks.
 //   - seats.go says what the actors of a configuration read, see and call.
 //   - state.go holds the state, with the steps that may run.
-//   - question.go has the questions that a debate asks a person.
-//   - elapse.go says how long the debate has run.
-//   - apply.go checks an entry and adds it to the state.
+//   - question.go has what a debate asks people, and makes a turn of what they reply.
+//   - apply.go checks an entry and adds it to the state, with the time that it took.
 //   - budget.go computes what the limits still allow, and what a debate costs before it begins.
-//   - status.go and result.go say what the state is, for lists and for readers.
-//   - asked.go says what a person is asked in a step, and makes a turn of the reply.
+//   - result.go says what the state is, for lists and for readers.
 //   - decide.go says which events follow from an act, and remark.go makes the turn of a remark.
 package core

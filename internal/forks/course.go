@@ -40,8 +40,8 @@ func startsPhase(ev journal.Event) bool {
 }
 
 // Course holds what a debate keeps of its parent: the entries after those that it begins with. The debate repeats them, except the
-// steps of the judges who decide. A debate that was not judged again has a nil course; Begun, Before, Leads, GoesOn,
-// RemainsIn, Events, Result and Warnings, and no other methods, may be called on it.
+// steps of the judges who decide. A debate that was not judged again has a nil course, of which only Begun, Before, Events, Result
+// and Warnings may be called.
 type Course struct {
 	Plan *journal.Course
 

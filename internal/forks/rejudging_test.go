@@ -232,7 +232,7 @@ func TestOtherJudgesDepart(t *testing.T) {
 	require.Equal(t, int64(5), c.Before(9))
 	require.Equal(t, int64(9), none.Before(9))
 	require.Nil(t, none.Warnings())
-	require.False(t, none.Leads())
+	require.False(t, none.Begun())
 }
 
 func TestWhatJudgesDoNotSee(t *testing.T) {

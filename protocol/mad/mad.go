@@ -43,7 +43,6 @@
 package mad
 
 import (
-	"github.com/elenchus-go/debate/judge/reply"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -84,9 +83,18 @@ var flow = protocol.Flow{
 	},
 	Stages: []protocol.Stage{
 		{Kind: transcript.Speech, Name: phaseArgue, Prompt: "mad-argue", Who: protocol.Pair(Affirmative, Negative), Each: takeSide},
-		judging(transcript.Assessment, phaseModerate, ModerationContract),
-		judging(transcript.Conclusion, phaseCandidates, CandidatesContract),
-		judging(transcript.Conclusion, phaseDecide, DecisionContract),
+		{
+			Kind: transcript.Assessment, Name: phaseModerate, Prompt: "mad-moderate", Contract: ModerationContract,
+			Blind: true, Decides: true, Show: judgeSees,
+		},
+		{
+			Kind: transcript.Conclusion, Name: phaseCandidates, Prompt: "mad-candidates", Contract: CandidatesContract,
+			Blind: true, Decides: true, Show: judgeSees, If: isUndecided,
+		},
+		{
+			Kind: transcript.Conclusion, Name: phaseDecide, Prompt: "mad-decide", Contract: DecisionContract,
+			Blind: true, Decides: true, Show: judgeSees, If: isUndecided,
+		},
 	},
 }
 
@@ -107,18 +115,16 @@ func takeSide(r *protocol.Record, s *protocol.Step) {
 	}
 }
 
-// judging returns a phase of the judge, who sees its own list of candidates but not the decisions after rounds.
-func judging(kind transcript.Kind, name string, contract *reply.Contract) protocol.Stage {
-	return protocol.Stage{
-		Kind: kind, Name: name, Prompt: "mad-" + name, Contract: contract, Blind: true, Decides: true,
-		If: func(r *protocol.Record) bool {
-			_, ended := preference(r)
-			return kind == transcript.Assessment || !ended
-		},
-		Show: func(t *transcript.Turn) bool {
-			return t.Kind == transcript.Speech || t.Kind == transcript.Remark || t.Phase == phaseCandidates
-		},
-	}
+// judgeSees reports whether the judge sees a turn: the statements, remarks, and its own list of candidates, but not its decisions after
+// rounds.
+func judgeSees(t *transcript.Turn) bool {
+	return t.Kind == transcript.Speech || t.Kind == transcript.Remark || t.Phase == phaseCandidates
+}
+
+// isUndecided reports whether the moderator has not ended the debate.
+func isUndecided(r *protocol.Record) bool {
+	_, ended := preference(r)
+	return !ended
 }
 
 // Check requires two participants, each with another role or none, and one judge.

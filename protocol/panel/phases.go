@@ -1,6 +1,8 @@
 package panel
 
 import (
+	"slices"
+
 	"github.com/elenchus-go/debate/internal/outcome"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/judge/reply"
@@ -32,9 +34,11 @@ func (p Protocol) stages(r *protocol.Record) (list []protocol.Stage) {
 	case kind == transcript.Assessment:
 		list = []protocol.Stage{p.judging(kind, phaseAssess, judge.AssessmentContract, p.assessors(r))}
 	default:
-		selected := p.selected()
-		list = []protocol.Stage{p.concluding(phaseVerdict, selected.Members(r))}
-		if seniors := selected.Seniors(r); len(seniors) > 0 {
+		list = []protocol.Stage{p.concluding(phaseVerdict, p.jury(r))}
+		if p.Selection.Senior == "" {
+			break
+		}
+		if seniors := p.selected().Seniors(r); len(seniors) > 0 {
 			list = append(list, p.concluding(outcome.SeniorPhase, seniors))
 		}
 	}
@@ -91,9 +95,14 @@ func (p Protocol) concluding(name string, judges []transcript.Key) protocol.Stag
 	return stage
 }
 
+// jury returns the judges without the senior one.
+func (p Protocol) jury(r *protocol.Record) []transcript.Key {
+	return protocol.Actors(p.Selection.Jury(r.Judges)...)
+}
+
 // assessors returns the judges who assess the current round.
 func (p Protocol) assessors(r *protocol.Record) []transcript.Key {
-	members := p.selected().Members(r)
+	members := p.jury(r)
 	if !p.RotateJudges || len(members) == 0 {
 		return members
 	}
@@ -160,4 +169,55 @@ func (p Protocol) Deciding() []string {
 		return []string{phaseAssess, phaseVerdict, outcome.SeniorPhase}
 	}
 	return []string{phaseVerdict, outcome.SeniorPhase}
+}
+
+// The step of the devil's advocate.
+const (
+	advocateTarget = "devil's advocate"
+	advocatePrompt = "devils-advocate"
+)
+
+// advocate returns the name of the participant who argues against the consensus in the current round, or "". It depends
+// only on the previous round, so it does not change when a participant drops out.
+func (p Protocol) advocate(r *protocol.Record) string {
+	if !p.DevilsAdvocate || r.Cursor.Round < 2 {
+		return ""
+	}
+	var speakers []string
+	var assessments []transcript.Turn
+	for _, t := range r.TurnsOf(r.Cursor.Round - 1) {
+		if t.Kind == transcript.Speech {
+			speakers = append(speakers, t.Actor)
+		}
+		if t.Kind == transcript.Assessment {
+			assessments = append(assessments, t)
+		}
+	}
+	joint, ok := p.Jury.CombineAssessments(judge.Opinions[judge.Assessment](assessments...))
+	if !ok || !joint.Value.Converged || len(speakers) == 0 {
+		return ""
+	}
+	return speakers[(r.Cursor.Round-2)%len(speakers)]
+}
+
+// hasAdvocated reports whether the devil's advocate has spoken in the current round.
+func hasAdvocated(r *protocol.Record) bool {
+	return slices.ContainsFunc(r.TurnsOf(r.Cursor.Round), func(t transcript.Turn) bool {
+		return t.Kind == transcript.Speech && t.Target == advocateTarget
+	})
+}
+
+// Steps returns the steps that depend on earlier turns: those of the devil's advocate.
+func (p Protocol) Steps(r *protocol.Record) (steps []protocol.Step) {
+	if !p.DevilsAdvocate {
+		return nil
+	}
+	for _, s := range r.Participants {
+		step := protocol.Step{Kind: transcript.Speech, Prompt: advocatePrompt, Vars: p.vars()}
+		step.Actor = s.Name
+		step.Target = advocateTarget
+		step.Phase = "respond"
+		steps = append(steps, step)
+	}
+	return steps
 }
