@@ -127,7 +127,10 @@ func (r *State) decide(ev journal.Decided) {
 		put(&r.Decisions.passed, q.Gate, true)
 	}
 	if q.Call != nil {
-		r.Tools.Decide(q.Call.ID, rounds.Decision{Refused: ev.Action == ActionRefuse, Reason: ev.Reason})
+		r.Tools.Decide(q.Call.ID, rounds.Decision{
+			Refused: ev.Action == ActionRefuse,
+			Reason:  ev.Reason,
+		})
 	}
 }
 
@@ -231,7 +234,9 @@ func (r *State) limitReplies(limits map[string]int) {
 // setWindows sets the windows of actors that have none, by the fields of the actors.
 func (r *State) setWindows(known map[string]int) {
 	r.Accepted.mismatched = WarningsAbout(r.Cursor.Run, clients.WarnOfWindows(r.Config.Actors(), known))
-	none := func(p journal.Participant) bool { return p.Window == 0 && !p.Human }
+	none := func(p journal.Participant) bool {
+		return p.Window == 0 && !p.Human
+	}
 	c := *r.Config
 	if slices.ContainsFunc(c.Participants, none) || slices.ContainsFunc(c.Judges, none) ||
 		slices.ContainsFunc(c.Substitutes, none) || none(c.Summarizer) || none(c.PersonaAssigner) {
@@ -307,7 +312,9 @@ func (r *State) countTools(ev *journal.ToolsCalled) {
 	before := r.Tools.Of(ev.Key).Last()
 	for _, c := range ev.Calls {
 		counted := before != nil && before.Number == ev.Number &&
-			slices.ContainsFunc(before.Calls, func(o tool.Record) bool { return o.ID == c.ID && o.Done })
+			slices.ContainsFunc(before.Calls, func(o tool.Record) bool {
+				return o.ID == c.ID && o.Done
+			})
 		if !c.Done || counted {
 			continue
 		}
@@ -316,7 +323,10 @@ func (r *State) countTools(ev *journal.ToolsCalled) {
 		})
 		if at < 0 {
 			at = len(r.used)
-			r.used = append(r.used, journal.ToolUse{Actor: ev.Key.Actor, Tool: c.Name})
+			r.used = append(r.used, journal.ToolUse{
+				Actor: ev.Key.Actor,
+				Tool:  c.Name,
+			})
 		}
 		r.used[at].Calls++
 		if c.Error != "" {
@@ -413,14 +423,18 @@ func (r *State) annotate(ev journal.Annotated) {
 // Extract sets the answer of a turn that is about to be added, if a rule compares answers. If Options.ExtractAnswer panics, the
 // turn has none; the debate fails when the rule asks for it.
 func (r *State) Extract(t *transcript.Turn) {
-	compares := func(rule detect.Rule) bool { return rule.EffectiveMethod() == "answers" }
+	compares := func(rule detect.Rule) bool {
+		return rule.EffectiveMethod() == "answers"
+	}
 	if t.Kind != transcript.Speech || r.Engine.ExtractAnswer == nil ||
 		!slices.ContainsFunc(r.Config.Detect, compares) {
 		return
 	}
 	said := *t
 	said.Seq = r.Seq + 1
-	_ = panics.Call(func() { t.Extracted = new(characters.Valid(r.Engine.ExtractAnswer(said))) })
+	_ = panics.Call(func() {
+		t.Extracted = new(characters.Valid(r.Engine.ExtractAnswer(said)))
+	})
 }
 
 // EditProfile changes a profile where the settings of its actor differ from those before.
@@ -455,7 +469,9 @@ func checkStored(c *journal.Config, id string) (err error) {
 	l.Problems = append(l.Problems, c.CheckNames()...)
 	l.Problems = append(l.Problems, c.CheckValues()...)
 	if len(l.Problems) == 0 && protocols.Has(c.Protocol) {
-		panicked := panics.Call(func() { l.Problems = append(l.Problems, c.Protocol.Check(protocolRecord(c))...) })
+		panicked := panics.Call(func() {
+			l.Problems = append(l.Problems, c.Protocol.Check(protocolRecord(c))...)
+		})
 		if panicked != nil {
 			return fmt.Errorf("check protocol: %w", panicked)
 		}

@@ -68,7 +68,10 @@ func (c *Change) Decide(a *Act) error {
 	case journal.ActFailure:
 		return c.applyFailurePolicy(a.Failure, a.Lost)
 	case journal.ActClock:
-		return c.stop(journal.StateChanged{OtherFailures: a.Lost, Ending: timeEndingInCall})
+		return c.stop(journal.StateChanged{
+			OtherFailures: a.Lost,
+			Ending:        timeEndingInCall,
+		})
 	case journal.ActBroken:
 		return c.fail(a.Failure)
 	case journal.ActCreate, journal.ActRemark, journal.ActAnnotate, journal.ActWait, journal.ActSign:
@@ -104,7 +107,10 @@ func (c *Change) control(kind journal.Act) error {
 		if state == fsm.Canceled {
 			return nil
 		}
-		ending := transcript.Ending{Outcome: transcript.Canceled, Evidence: "a person canceled the debate"}
+		ending := transcript.Ending{
+			Outcome:  transcript.Canceled,
+			Evidence: "a person canceled the debate",
+		}
 		return c.Fire(fsm.Cancel, journal.StateChanged{Ending: ending})
 	case journal.ActRetry:
 		if state == fsm.Ready || state.Active() {
@@ -158,7 +164,10 @@ func (c *Change) end() error {
 	case r.Lifecycle.State == fsm.Completed:
 		return nil
 	}
-	return c.stop(journal.StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: stoppedByPerson}})
+	return c.stop(journal.StateChanged{Ending: transcript.Ending{
+		Outcome:  transcript.Stopped,
+		Evidence: stoppedByPerson,
+	}})
 }
 
 // answer carries out the answer to a question. The remark that a person gives with it comes after it.
@@ -196,7 +205,10 @@ func (c *Change) checked(a *Act) error {
 }
 
 // startEvents lists the events that start a debate whose configuration has been checked, by the state of the debate.
-var startEvents = map[fsm.State][]fsm.Event{fsm.Validating: {fsm.Accept, fsm.Start}, fsm.Ready: {fsm.Start}}
+var startEvents = map[fsm.State][]fsm.Event{
+	fsm.Validating: {fsm.Accept, fsm.Start},
+	fsm.Ready:      {fsm.Start},
+}
 
 // fail ends the debate with a failure that belongs to no call. It may have happened during the start, which was not committed then.
 func (c *Change) fail(f *journal.Failure) error {
@@ -364,7 +376,10 @@ func (c *Change) endStage() error {
 	switch r.Lifecycle.State {
 	case fsm.Judging:
 		found := r.Agenda.Find(&r.Record, true)
-		return c.Fire(fsm.Assessed, journal.StateChanged{Findings: found, Ending: r.Agenda.Ending(&r.Record, found...)})
+		return c.Fire(fsm.Assessed, journal.StateChanged{
+			Findings: found,
+			Ending:   r.Agenda.Ending(&r.Record, found...),
+		})
 	case fsm.AwaitingResponses:
 		return c.Fire(fsm.Responded, journal.StateChanged{Findings: r.Agenda.Find(&r.Record, false)})
 	case fsm.Completing:
@@ -492,7 +507,9 @@ func (c *Change) stop(with journal.StateChanged) error {
 // conclude ends the debate, which then concludes. If nobody has spoken, there is nothing to conclude: the debate fails, for the
 // reason that it ends, unless a person ends it.
 func (c *Change) conclude(with journal.StateChanged) error {
-	if c.State.CanConclude() || with.Ending.Outcome == "" || with.Ending.Outcome == transcript.Stopped {
+	if c.State.CanConclude() ||
+		with.Ending.Outcome == "" ||
+		with.Ending.Outcome == transcript.Stopped {
 		return c.Fire(fsm.Stop, with)
 	}
 	f := with.Failure
@@ -510,7 +527,10 @@ func (c *Change) conclude(with journal.StateChanged) error {
 			return err
 		}
 	}
-	return c.Fire(fsm.Fail, journal.StateChanged{Failure: f, OtherFailures: with.OtherFailures})
+	return c.Fire(fsm.Fail, journal.StateChanged{
+		Failure:       f,
+		OtherFailures: with.OtherFailures,
+	})
 }
 
 // AdvanceToSteps advances a state to its next steps, as whoever starts and drives it would who knows these windows.
@@ -519,8 +539,11 @@ func AdvanceToSteps(r *State, windows map[string]int, at time.Time) error {
 	ahead := map[fsm.State]*Act{
 		fsm.Error:       {Kind: journal.ActRetry},
 		fsm.Configuring: {Kind: journal.ActStart},
-		fsm.Validating:  {Kind: journal.ActCheck, Check: journal.StateChanged{Windows: windows}},
-		fsm.Ready:       {Kind: journal.ActStart},
+		fsm.Validating: {
+			Kind:  journal.ActCheck,
+			Check: journal.StateChanged{Windows: windows},
+		},
+		fsm.Ready: {Kind: journal.ActStart},
 	}
 	for a := ahead[r.Lifecycle.State]; a != nil; a = ahead[r.Lifecycle.State] {
 		delete(ahead, r.Lifecycle.State) // a debate that fails again stays in error
@@ -584,9 +607,15 @@ func (c *Change) applyFailurePolicy(f *journal.Failure, lost []*journal.Failure)
 	case running && f.Kind == providers.ContextOverflow && r.Config.OnOverflow == journal.End:
 		return c.stopAfter(transcript.EarlyStop, f, lost)
 	case policy == journal.Ask:
-		return c.Fire(fsm.Pause, journal.StateChanged{Question: questionAbout(r, f), OtherFailures: lost})
+		return c.Fire(fsm.Pause, journal.StateChanged{
+			Question:      questionAbout(r, f),
+			OtherFailures: lost,
+		})
 	case mustStop(f):
-		return c.Fire(fsm.Fail, journal.StateChanged{Failure: f, OtherFailures: lost})
+		return c.Fire(fsm.Fail, journal.StateChanged{
+			Failure:       f,
+			OtherFailures: lost,
+		})
 	case slices.Contains(r.Judges, f.Key.Actor) && policy == journal.End:
 		if err := c.drop(f, nil); err != nil {
 			return err
@@ -597,13 +626,19 @@ func (c *Change) applyFailurePolicy(f *journal.Failure, lost []*journal.Failure)
 	case running && r.Cursor.Round > 1 && r.Participates(f.Key.Actor):
 		return c.stopAfter(transcript.QuorumLost, f, lost)
 	}
-	return c.Fire(fsm.Fail, journal.StateChanged{Failure: f, OtherFailures: lost})
+	return c.Fire(fsm.Fail, journal.StateChanged{
+		Failure:       f,
+		OtherFailures: lost,
+	})
 }
 
 // stopAfter stops the debate because of a failure, which is the evidence of its ending.
 func (c *Change) stopAfter(outcome transcript.Outcome, f *journal.Failure, lost []*journal.Failure) error {
 	return c.stop(journal.StateChanged{
-		Ending:        transcript.Ending{Outcome: outcome, Evidence: f.Error()},
+		Ending: transcript.Ending{
+			Outcome:  outcome,
+			Evidence: f.Error(),
+		},
 		Failure:       f,
 		OtherFailures: lost,
 	})
@@ -650,7 +685,9 @@ func (c *Change) applyDeclines() error {
 		steps := c.State.Next()
 		at := slices.IndexFunc(
 			steps,
-			func(s protocol.Step) bool { return c.State.People.Declined[s.Key] != nil && !agenda.IsEmpty(s) },
+			func(s protocol.Step) bool {
+				return c.State.People.Declined[s.Key] != nil && !agenda.IsEmpty(s)
+			},
 		)
 		if at < 0 {
 			break
@@ -678,7 +715,9 @@ func (c *Change) applyDecline(s *protocol.Step) error {
 		Recoverable: true,
 	}
 	contract := r.Contract(s.Contract)
-	if slices.Contains(r.Judges, s.Actor) && r.Config.OnJudgeFailure == journal.Continue && contract != nil {
+	if slices.Contains(r.Judges, s.Actor) &&
+		r.Config.OnJudgeFailure == journal.Continue &&
+		contract != nil {
 		list, _ := r.NamesFor(s)
 		if safe, ok := contract.Default(list); ok {
 			t := r.Reply(s, safe.Text, safe.Data)
@@ -737,14 +776,22 @@ func (c *Change) applyGate(action string, q *journal.Question) error {
 	case action != ActionStop:
 		return nil
 	case c.State.Lifecycle.PausedFrom == fsm.Completing:
-		return c.Fire(fsm.Cancel, journal.StateChanged{Ending: transcript.Ending{Outcome: transcript.Canceled, Evidence: evidence}})
+		return c.Fire(fsm.Cancel, journal.StateChanged{Ending: transcript.Ending{
+			Outcome:  transcript.Canceled,
+			Evidence: evidence,
+		}})
 	default:
-		return c.stop(journal.StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: evidence}})
+		return c.stop(journal.StateChanged{Ending: transcript.Ending{
+			Outcome:  transcript.Stopped,
+			Evidence: evidence,
+		}})
 	}
 }
 
 func (c *Change) dropAndSettle(f *journal.Failure, lost []*journal.Failure) error {
-	own := slices.DeleteFunc(slices.Clone(lost), func(l *journal.Failure) bool { return l.Key.Actor != f.Key.Actor })
+	own := slices.DeleteFunc(slices.Clone(lost), func(l *journal.Failure) bool {
+		return l.Key.Actor != f.Key.Actor
+	})
 	if err := c.drop(f, own); err != nil {
 		return err
 	}
@@ -767,7 +814,10 @@ func (c *Change) EndAfterDrop(f *journal.Failure, lost []*journal.Failure) error
 		return c.Settle()
 	}
 	return c.stop(journal.StateChanged{
-		Ending:        transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()},
+		Ending: transcript.Ending{
+			Outcome:  transcript.QuorumLost,
+			Evidence: f.Error(),
+		},
 		OtherFailures: lost,
 	})
 }

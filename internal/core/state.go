@@ -67,7 +67,9 @@ func (r *State) PhaseOpen() bool {
 }
 
 // NextRoundAt returns the time at which the next round may begin.
-func (r *State) NextRoundAt() time.Time { return r.Times.entered.Add(r.Config.Limits.RoundDelay) }
+func (r *State) NextRoundAt() time.Time {
+	return r.Times.entered.Add(r.Config.Limits.RoundDelay)
+}
 
 // acceptance holds what the last check of the configuration has found.
 type acceptance struct {
@@ -153,7 +155,9 @@ const RulesNumber = 1
 var NoEnvironment = &Environment{
 	Environment: prompting.Environment{
 		Count: func(_, text string) int { return window.Estimate(text) },
-		Tools: func([]string) (list []providers.Tool, missing []string) { return nil, nil },
+		Tools: func([]string) (list []providers.Tool, missing []string) {
+			return nil, nil
+		},
 	},
 	Identify: func(name string) (string, bool) { return name, false },
 	Rules:    &journal.Rules{Number: RulesNumber},
@@ -216,7 +220,9 @@ func (r *State) roundAfter(on fsm.Event, to fsm.State) int {
 }
 
 // Drivable reports whether the debate runs, or will run once it is started.
-func (r *State) Drivable() bool { return r.Lifecycle.State.Active() || r.NotStarted() }
+func (r *State) Drivable() bool {
+	return r.Lifecycle.State.Active() || r.NotStarted()
+}
 
 // NotStarted reports whether the debate waits for its start. An edit of its configuration leads to another check.
 func (r *State) NotStarted() bool {
@@ -282,7 +288,9 @@ func (r *State) Phases(stage transcript.Kind) []protocol.Phase {
 }
 
 // ActorSettings returns the settings of the debate's actors.
-func (r *State) ActorSettings() Seats { return Seats{Config: r.Config, Hidden: r.Hidden} }
+func (r *State) ActorSettings() Seats {
+	return Seats{Config: r.Config, Hidden: r.Hidden}
+}
 
 // MustAsk reports whether a person speaks in a step and was not asked yet.
 func (r *State) MustAsk(s protocol.Step) bool {
@@ -307,7 +315,10 @@ func (r *State) Actor(name string) (*journal.Participant, transcript.Profile, bo
 		}
 	}
 	if slices.Contains(actor.System, name) {
-		return who, transcript.Profile{Name: name, Instructions: who.Instructions}, true
+		return who, transcript.Profile{
+			Name:         name,
+			Instructions: who.Instructions,
+		}, true
 	}
 	return who, who.Profile(), true
 }
@@ -350,7 +361,9 @@ func protocolRecord(c *journal.Config) *protocol.Record {
 
 // Safely calls f, which reads what the protocol of the state says, for those who do not drive the debate. It returns a panic of the
 // protocol. Readers do without what it says: the driver meets the panic too, and reports it.
-func (r *State) Safely(f func(*State)) error { return panics.Call(func() { f(r) }) }
+func (r *State) Safely(f func(*State)) error {
+	return panics.Call(func() { f(r) })
+}
 
 // Waiting returns what the debate asks people for, in the order of the steps.
 func (r *State) Waiting() (list []*journal.Asked) {
@@ -386,7 +399,9 @@ func (r *State) WaitsFor(s protocol.Step) bool {
 
 // awaitsPeople reports whether nothing can happen before a person replies.
 func (r *State) awaitsPeople() bool {
-	return r.Config.HasPeople() && len(r.Next()) > 0 && len(r.Waiting()) == len(r.Next())
+	return r.Config.HasPeople() &&
+		len(r.Next()) > 0 &&
+		len(r.Waiting()) == len(r.Next())
 }
 
 // Facts returns the facts that guards read, except AssessmentDue. AssessmentDue is expensive and only one event needs
@@ -435,10 +450,16 @@ func (r *State) setConfig(c *journal.Config) {
 		Protocol:   c.Protocol,
 		Templates:  r.Engine.Sets[c.Prompts],
 		History:    c.History,
-		Tools:      prompting.ToolLimits{Rounds: c.Limits.ToolRounds, Bytes: c.Limits.ToolBytes},
-		Summarizer: transcript.Profile{Name: protocol.Summarizer, Instructions: c.Summarizer.Instructions},
-		Actors:     r.ActorSettings(),
-		Cites:      HasSources(c),
+		Tools: prompting.ToolLimits{
+			Rounds: c.Limits.ToolRounds,
+			Bytes:  c.Limits.ToolBytes,
+		},
+		Summarizer: transcript.Profile{
+			Name:         protocol.Summarizer,
+			Instructions: c.Summarizer.Instructions,
+		},
+		Actors: r.ActorSettings(),
+		Cites:  HasSources(c),
 	}
 	if r.Settings.Templates == nil { // the engine lacks them, and does not drive the debate
 		r.Settings.Templates = r.Engine.Sets[""]

@@ -128,7 +128,10 @@ func (r *Run) contextEnded(n int, err error) error {
 	timeout, ok := errors.AsType[*providers.Error](cause)
 	if r.attempts.outage && (ok && !r.attempts.ordinary || errors.Is(cause, ErrOutOfTime)) {
 		if !ok {
-			timeout = &providers.Error{Kind: providers.Timeout, Err: cause}
+			timeout = &providers.Error{
+				Kind: providers.Timeout,
+				Err:  cause,
+			}
 		}
 		r.attempts.waitError = errUnreachable
 		return r.giveUp(n, timeout)

@@ -35,7 +35,10 @@ type outcome struct {
 
 // courseOf returns the course of a step with the given attempts. What followed the last one may not be known yet.
 func (p *Plan) courseOf(tried []transcript.Attempt) *course {
-	c := &course{plan: p, failures: map[providers.ErrorKind]int{}}
+	c := &course{
+		plan:     p,
+		failures: map[providers.ErrorKind]int{},
+	}
 	for i := range tried {
 		failed := &tried[i]
 		if isSummary(tried, i) {
@@ -65,15 +68,38 @@ var effects = map[transcript.Next]effect{
 	transcript.NextSummary:          {free: true},
 	transcript.NextReasoningDropped: {free: true},
 	transcript.NextGivenUp:          {free: true},
-	transcript.NextTools:            {free: true, change: (*course).addRound},
-	transcript.NextWithoutTools:     {free: true, change: (*course).addRound},
-	transcript.NextShortened:        {free: true, change: func(c *course) { c.shortened = true }},
-	transcript.NextSummarized:       {free: true, change: func(c *course) { c.shortened = true }},
-	transcript.NextSubstitute:       {free: true, change: (*course).startAgain},
-	transcript.NextWaited:           {change: func(c *course) { c.counted = 0 }},
-	transcript.NextCapRaised:        {change: func(c *course) { c.raised = true }},
-	transcript.NextCapRaisedMore:    {change: func(c *course) { c.raised = true }},
-	transcript.NextReconsidered:     {change: func(c *course) { c.doubted = true }},
+	transcript.NextTools: {
+		free:   true,
+		change: (*course).addRound,
+	},
+	transcript.NextWithoutTools: {
+		free:   true,
+		change: (*course).addRound,
+	},
+	transcript.NextShortened: {
+		free:   true,
+		change: func(c *course) { c.shortened = true },
+	},
+	transcript.NextSummarized: {
+		free:   true,
+		change: func(c *course) { c.shortened = true },
+	},
+	transcript.NextSubstitute: {
+		free:   true,
+		change: (*course).startAgain,
+	},
+	transcript.NextWaited: {change: func(c *course) {
+		c.counted = 0
+	}},
+	transcript.NextCapRaised: {change: func(c *course) {
+		c.raised = true
+	}},
+	transcript.NextCapRaisedMore: {change: func(c *course) {
+		c.raised = true
+	}},
+	transcript.NextReconsidered: {change: func(c *course) {
+		c.doubted = true
+	}},
 }
 
 // addRound adds a response that is no attempt at a reply: it has calls of tools.

@@ -57,7 +57,9 @@ var preparations = map[transcript.Next]func(r *Run, e *providers.Error, c *cours
 	},
 	transcript.NextRetried: (*Run).retry,
 	transcript.NextWaited:  (*Run).waitForService,
-	transcript.NextGivenUp: func(*Run, *providers.Error, *course) time.Duration { return -1 },
+	transcript.NextGivenUp: func(*Run, *providers.Error, *course) time.Duration {
+		return -1
+	},
 }
 
 // atOnce returns no wait if something is done, otherwise a negative one.

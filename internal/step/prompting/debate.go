@@ -165,7 +165,9 @@ func (d *Debate) Left(s *protocol.Step) (list []string) {
 	for i := range d.Turns {
 		t := &d.Turns[i]
 		spoke := t.Kind == transcript.Speech && t.Seq <= s.VisibleSeq
-		if spoke && slices.Contains(d.Dropped, t.Actor) && !slices.Contains(list, t.Actor) {
+		if spoke &&
+			slices.Contains(d.Dropped, t.Actor) &&
+			!slices.Contains(list, t.Actor) {
 			list = append(list, t.Actor)
 		}
 	}
@@ -294,7 +296,9 @@ func (d *Debate) fixed(s *protocol.Step, seat transcript.Profile) (*fixedPart, e
 		b.System += "\n\n" + prompts.Tools(b.data.Nonce)
 		b.tokens = d.toolTokens(model, list)
 	}
-	if d.Settings.Cites && s.Actor != protocol.PersonaAssigner && s.Actor != protocol.Retriever {
+	if d.Settings.Cites &&
+		s.Actor != protocol.PersonaAssigner &&
+		s.Actor != protocol.Retriever {
 		b.System += "\n\n" + prompts.Sources(b.data.Nonce)
 	}
 	if passages := s.Vars[protocol.Passages]; passages != "" {
@@ -312,7 +316,10 @@ func (d *Debate) fixed(s *protocol.Step, seat transcript.Profile) (*fixedPart, e
 	b.tokens += AttachmentTokens(attached)
 	b.System += documentsText(&d.Sources, documents, m)
 	b.shown = AttachmentMessage(attached, m)
-	b.digest = step.DigestOf(&providers.Message{Role: providers.System, Text: b.System})
+	b.digest = step.DigestOf(&providers.Message{
+		Role: providers.System,
+		Text: b.System,
+	})
 	for i := range b.shown {
 		b.digests = append(b.digests, step.DigestOf(&b.shown[i]))
 	}
@@ -423,11 +430,15 @@ func (d *Debate) PhaseKey(phase string) transcript.Key {
 }
 
 // Participates reports whether a participant has the given name and was not dropped.
-func (d *Debate) Participates(name string) bool { return slices.Contains(d.Names, name) }
+func (d *Debate) Participates(name string) bool {
+	return slices.Contains(d.Names, name)
+}
 
 // HasTurns reports whether the debate has a turn other than a person's remark.
 func (d *Debate) HasTurns() bool {
-	return slices.ContainsFunc(d.Turns, func(t transcript.Turn) bool { return t.Kind != transcript.Remark })
+	return slices.ContainsFunc(d.Turns, func(t transcript.Turn) bool {
+		return t.Kind != transcript.Remark
+	})
 }
 
 // CanConclude reports whether there is something to conclude: a speech, or the topic alone in a debate of judges.
@@ -435,5 +446,7 @@ func (d *Debate) CanConclude() bool {
 	if len(d.Participants)+len(d.Dropped) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(d.Turns, func(t transcript.Turn) bool { return t.Kind == transcript.Speech })
+	return slices.ContainsFunc(d.Turns, func(t transcript.Turn) bool {
+		return t.Kind == transcript.Speech
+	})
 }

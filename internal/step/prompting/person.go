@@ -116,7 +116,10 @@ func (d *Debate) form(c *reply.Contract, m *judge.Pseudonyms, active, own []stri
 		if size > maxDescribed {
 			x.Description = ""
 		}
-		criteria = append(criteria, reply.Named{Name: x.Name, About: x.Description})
+		criteria = append(criteria, reply.Named{
+			Name:  x.Name,
+			About: x.Description,
+		})
 	}
 	return c.ForPerson("criteria", criteria)
 }
@@ -143,7 +146,10 @@ func (d *Debate) Brief(s *protocol.Step, seat transcript.Profile) (b journal.Bri
 		b.Rubric = m.Rubric(d.Settings.Rubric.Shares())
 	}
 	b.Rules, err = set.System(s.Prompt, prompts.Data{
-		Me:    transcript.Profile{Name: seat.Name, Human: true},
+		Me: transcript.Profile{
+			Name:  seat.Name,
+			Human: true,
+		},
 		Vars:  m.HideValues(s.Vars),
 		Blind: s.Blind,
 	})

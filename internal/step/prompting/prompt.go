@@ -282,9 +282,12 @@ func (d *Debate) saidIn(at int, m *judge.Pseudonyms) *said {
 	if of.text == "" || of.seq != t.Seq { // no prompt has shown it yet, or a turn was inserted before it
 		text := d.formatTurn(t, t.Text, m)
 		*of = said{
-			seq:    t.Seq,
-			text:   text,
-			digest: step.DigestOf(&providers.Message{Role: providers.User, Text: text}),
+			seq:  t.Seq,
+			text: text,
+			digest: step.DigestOf(&providers.Message{
+				Role: providers.User,
+				Text: text,
+			}),
 		}
 	}
 	return of
