@@ -239,13 +239,18 @@ func (dr *driver) admitted() bool {
 		return true
 	default:
 	}
+	await(dr, dr.turn)
+	return false
+}
+
+// await waits until something changes, the engine closes, or over is closed or has a value.
+func await[T any](dr *driver, over <-chan T) {
 	select {
-	case <-dr.turn:
+	case <-over:
 	case <-dr.woken:
 	case <-dr.engine.closing:
 	case <-dr.ctx.Done():
 	}
-	return false
 }
 
 // yieldTurn lets another debate be driven.
@@ -657,21 +662,11 @@ func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, windows m
 	return problems, ask.Windows(ctx, actors), errors.Is(context.Cause(ctx), step.ErrSuperseded)
 }
 
-// sleep waits until something changes, the engine closes, or the given time has passed. If wait is negative, it waits
-// without a limit.
+// sleep waits until something changes, the engine closes, or the given time has passed.
 func (dr *driver) sleep(wait time.Duration) {
-	var over <-chan time.Time
-	if wait >= 0 {
-		t := time.NewTimer(wait)
-		defer t.Stop()
-		over = t.C
-	}
-	select {
-	case <-over:
-	case <-dr.woken:
-	case <-dr.engine.closing:
-	case <-dr.ctx.Done():
-	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	await(dr, t.C)
 }
 
 func (dr *driver) showEnd() {
@@ -1111,7 +1106,7 @@ func (dr *driver) stays() bool {
 	dr.unobserve(nil)
 	dr.yieldTurn()
 	dr.engine.heartbeats.Announce(dr.ctx, dr.journal.id) // tells whoever resumes it that it is driven here
-	dr.sleep(-1)
+	await(dr, dr.ctx.Done())                             // without a limit
 	return !dr.restarted()
 }
 

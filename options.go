@@ -220,6 +220,9 @@ func (p *reporter) committed(ctx context.Context, id string, ev Event) {
 
 // live reports a live event of a debate that is driven. It follows what was queued before it.
 func (p *reporter) live(id string, ev Event) {
+	if p.queue == nil {
+		return
+	}
 	p.queue.AddLive(id, func(seq int64) Event { return restamp(ev, seq) })
 }
 

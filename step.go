@@ -255,17 +255,22 @@ func (c *call) start() error {
 	}
 	c.live.Key, c.live.Events = x.key(), c
 	c.feed.Begin(&c.live)
-	if c.emit == nil && x.reports.queue == nil {
+	if !c.isWatched() {
 		return nil
 	}
-	ev := c.StartEvent()
-	if x.reports.queue != nil {
-		x.reports.live(c.ctx.Debate, ev)
-	}
+	return c.show(c.StartEvent(), c.chunks.Seq)
+}
+
+// isWatched reports whether somebody is shown the events of the call.
+func (c *call) isWatched() bool { return c.emit != nil || c.reports.queue != nil }
+
+// show shows an event to the observer, and then to the viewer, who may end the call.
+func (c *call) show(ev Event, seq int64) error {
+	c.reports.live(c.ctx.Debate, ev)
 	if c.emit == nil {
 		return nil
 	}
-	return c.emit(ev, c.chunks.Seq)
+	return c.emit(ev, seq)
 }
 
 // Chunk implements step.Call.
@@ -274,18 +279,10 @@ func (c *call) Chunk(text string) error {
 	if text != "" {
 		offset = c.feed.Add(&c.live, text)
 	}
-	reports := c.reports
-	if text == "" || c.emit == nil && reports.queue == nil || c.ctx.Err() != nil {
+	if text == "" || !c.isWatched() || c.ctx.Err() != nil {
 		return c.ctx.Err()
 	}
-	ev := c.ChunkEvent(offset, text)
-	if reports.queue != nil {
-		reports.live(c.ctx.Debate, ev)
-	}
-	if c.emit == nil {
-		return nil
-	}
-	return c.emit(ev, c.chunks.Seq)
+	return c.show(c.ChunkEvent(offset, text), c.chunks.Seq)
 }
 
 // StartEvent implements live.Maker.
@@ -341,14 +338,8 @@ func (c *call) Failed(e *providers.Error, wait time.Duration) error {
 		ev.Message = x.run.Plan.Pseudonyms.Reveal(doubtful.Error()) + "; asked once more"
 	}
 	c.feed.Fail(x.key(), ev)
-	if x.reports.queue != nil {
-		x.reports.live(x.debate, ev)
-	}
 	x.reports.logAttempt(x.ctx, x.debate, ev)
-	if c.emit == nil {
-		return nil
-	}
-	return c.emit(ev, ev.Seq)
+	return c.show(ev, ev.Seq)
 }
 
 // committer commits what happens in a step before its turn.

@@ -1226,31 +1226,16 @@ func (x *rederivation) act(ev Event) (*core.Act, error) {
 	a := &core.Act{Kind: ev.Meta().Act}
 	fits := true
 	switch a.Kind {
-	case journal.ActCreate:
-		_, fits = ev.(ConfigChanged)
-		fits = fits && x.at == 0
+	case journal.ActCreate, journal.ActEdit,
+		journal.ActTurn, journal.ActAnswer, journal.ActRemark,
+		journal.ActTools,
+		journal.ActDecide, journal.ActDecline:
+		fits = a.Kind == x.giver(ev)
 		a.Given = ev
-	case journal.ActEdit:
-		_, fits = ev.(ConfigChanged)
-		fits = fits && x.at > 0
-		a.Given = ev
-	case journal.ActTurn, journal.ActAnswer, journal.ActRemark:
-		t, ok := ev.(TurnDone)
-		fits = ok && a.Kind == x.kindOf(&t.Turn)
-		a.Given = ev
-	case journal.ActTools:
-		_, fits = ev.(ToolsCalled)
-		a.Given = ev
+		a.Remark = x.remarkAfter(ev)
 	case journal.ActAnnotate, journal.ActWait, journal.ActSign:
 		_, fits = ev.(Annotated)
 		a.Given = ev
-	case journal.ActDecide, journal.ActDecline:
-		d, ok := ev.(Decided)
-		answers := (a.Kind == journal.ActDecide) == core.IsAnswer(d.Action)
-		declines := (a.Kind == journal.ActDecline) == (d.Action == core.ActionDecline)
-		fits = ok && answers && declines
-		a.Given = ev
-		a.Remark = x.remarkAfter(&d)
 	case journal.ActCheck:
 		return a, x.check(a)
 	case journal.ActFailure, journal.ActClock, journal.ActBroken:
@@ -1262,6 +1247,24 @@ func (x *rederivation) act(ev Event) (*core.Act, error) {
 		return nil, fmt.Errorf("the act %q cannot lead to %s", a.Kind, describeEvent(ev))
 	}
 	return a, nil
+}
+
+// giver returns the act that gives the next entry. It is empty if the entry follows from others, or if several acts may give it.
+func (x *rederivation) giver(ev Event) journal.Act {
+	switch ev := ev.(type) {
+	case ConfigChanged:
+		if x.at > 0 {
+			return journal.ActEdit
+		}
+		return journal.ActCreate
+	case TurnDone:
+		return x.kindOf(&ev.Turn)
+	case ToolsCalled:
+		return journal.ActTools
+	case Decided:
+		return core.GiverOf(ev.Action)
+	}
+	return ""
 }
 
 // kindOf returns the act that gives a turn.
@@ -1278,7 +1281,8 @@ func (x *rederivation) kindOf(t *transcript.Turn) journal.Act {
 }
 
 // remarkAfter returns the remark that was given with a decision, or nil.
-func (x *rederivation) remarkAfter(d *Decided) *TurnDone {
+func (x *rederivation) remarkAfter(ev Event) *TurnDone {
+	d, _ := ev.(Decided)
 	if d.Action != core.ActionEdit || x.at+1 == len(x.entries) {
 		return nil
 	}

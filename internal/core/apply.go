@@ -234,15 +234,9 @@ func (r *State) limitReplies(limits map[string]int) {
 // setWindows sets the windows of actors that have none, by the fields of the actors.
 func (r *State) setWindows(known map[string]int) {
 	r.Accepted.mismatched = WarningsAbout(r.Cursor.Run, clients.WarnOfWindows(r.Config.Actors(), known))
-	none := func(p journal.Participant) bool {
-		return p.Window == 0 && !p.Human
-	}
 	c := *r.Config
-	if slices.ContainsFunc(c.Participants, none) || slices.ContainsFunc(c.Judges, none) ||
-		slices.ContainsFunc(c.Substitutes, none) || none(c.Summarizer) || none(c.PersonaAssigner) {
-		SetWindows(&c, known)
-		r.setConfig(&c)
-	}
+	SetWindows(&c, known)
+	r.setConfig(&c)
 }
 
 func (r *State) transition(ev journal.StateChanged) {

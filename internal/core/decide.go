@@ -90,41 +90,52 @@ func (c *Change) give(ev journal.Event) error {
 	return c.Take(ev)
 }
 
-// control makes the change that a person asks for with one of the acts that give nothing. It adds nothing if that is done already.
+// controls has what a person asks for with the acts that give nothing. Each of them adds nothing if that is done already.
+var controls = map[journal.Act]func(*Change) error{
+	journal.ActStart:  (*Change).start,
+	journal.ActPause:  (*Change).pause,
+	journal.ActResume: (*Change).release,
+	journal.ActStop:   (*Change).end,
+	journal.ActCancel: (*Change).cancel,
+	journal.ActRetry:  (*Change).retry,
+	journal.ActReset:  (*Change).reset,
+}
+
+// control makes the change that a person asks for with an act.
 func (c *Change) control(kind journal.Act) error {
-	r := c.State
-	state := r.Lifecycle.State
-	switch kind {
-	case journal.ActStart:
-		return c.start()
-	case journal.ActPause:
-		return c.pause()
-	case journal.ActResume:
-		return c.release()
-	case journal.ActStop:
-		return c.end()
-	case journal.ActCancel:
-		if state == fsm.Canceled {
-			return nil
-		}
-		ending := transcript.Ending{
-			Outcome:  transcript.Canceled,
-			Evidence: "a person canceled the debate",
-		}
-		return c.Fire(fsm.Cancel, journal.StateChanged{Ending: ending})
-	case journal.ActRetry:
-		if state == fsm.Ready || state.Active() {
-			return nil
-		}
-		return c.Fire(fsm.Retry, journal.StateChanged{})
-	case journal.ActReset:
-		if state == fsm.Configuring {
-			return nil
-		}
-		return c.Fire(fsm.Reset, journal.StateChanged{})
-	default:
+	change := controls[kind]
+	if change == nil {
 		return fmt.Errorf("the act %q is unknown", kind)
 	}
+	return change(c)
+}
+
+// cancel ends the debate without a conclusion.
+func (c *Change) cancel() error {
+	if c.State.Lifecycle.State == fsm.Canceled {
+		return nil
+	}
+	return c.Fire(fsm.Cancel, journal.StateChanged{Ending: transcript.Ending{
+		Outcome:  transcript.Canceled,
+		Evidence: "a person canceled the debate",
+	}})
+}
+
+// retry makes a debate in error ready again.
+func (c *Change) retry() error {
+	state := c.State.Lifecycle.State
+	if state == fsm.Ready || state.Active() {
+		return nil
+	}
+	return c.Fire(fsm.Retry, journal.StateChanged{})
+}
+
+// reset takes a debate in error back to configuring.
+func (c *Change) reset() error {
+	if c.State.Lifecycle.State == fsm.Configuring {
+		return nil
+	}
+	return c.Fire(fsm.Reset, journal.StateChanged{})
 }
 
 // pause pauses the debate, or holds one that has paused because it waits for people.
