@@ -18,12 +18,12 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/sources"
+	"github.com/elenchus-go/debate/internal/userinput"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
@@ -484,7 +484,7 @@ func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remar
 				}
 			}
 			remarks = nil
-			if err := core.ProblemsOf("reply", additions.CheckBy(ev.By)); err != nil {
+			if err := core.ProblemsOf("reply", userinput.CheckBy(ev.By)); err != nil {
 				return err
 			}
 		case (action == core.ActionEdit) != (len(remarks) == 1):
@@ -537,7 +537,7 @@ func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string
 		asked := c.State.People.Asked[key]
 		valid := characters.Valid(text)
 		t, err := core.GivenTurn(c.State, s, "reply", valid, c.State.Engine.Count("", valid), asked.Tokens)
-		if err := cmp.Or(core.ProblemsOf("reply", additions.CheckBy(by)), err); err != nil {
+		if err := cmp.Or(core.ProblemsOf("reply", userinput.CheckBy(by)), err); err != nil {
 			return nil, err
 		}
 		t.Started = asked.At
@@ -565,7 +565,7 @@ func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by str
 	}
 	return d.reply(ctx, journal.ActDecline, key, same, func(c *transaction, _ *protocol.Step) (Event, error) {
 		reason = characters.Valid(reason)
-		if err := core.ProblemsOf("reply", additions.CheckBy(by)); err != nil {
+		if err := core.ProblemsOf("reply", userinput.CheckBy(by)); err != nil {
 			return nil, err
 		}
 		tokens := c.State.Engine.Count("", reason)
@@ -656,7 +656,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		problems := slices.Concat(
 			found,
 			frozenFields(c.State, cfg),
-			additions.CheckReaders(c.State.Config.Documents, cfg.Documents),
+			userinput.CheckReaders(c.State.Config.Documents, cfg.Documents),
 		)
 		if err := core.ProblemsError(problems); err != nil {
 			return err

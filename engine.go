@@ -17,8 +17,8 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/entrylist"
 	"github.com/elenchus-go/debate/internal/heartbeat"
-	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/spool"
@@ -293,7 +293,7 @@ func (e *Engine) newReporter(o Options) *reporter {
 			present(id, w)
 		}
 		for _, r := range m.Stored {
-			journals.Read(e.ctx, e.store, id, r.First, r.Last, e.log, func(entry store.Entry) {
+			entrylist.Read(e.ctx, e.store, id, r.First, r.Last, e.log, func(entry store.Entry) {
 				if ev, damaged := journal.DecodeEntry(entry); damaged == nil {
 					deliver(id, ev)
 				}

@@ -14,16 +14,16 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/agenda"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/entrylist"
 	"github.com/elenchus-go/debate/internal/forks"
-	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/turns"
+	"github.com/elenchus-go/debate/internal/userinput"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
@@ -200,7 +200,7 @@ func (l *lastChange) dropped() *Dropped {
 
 // cut returns the first seq entries of the parent, or those that the fork begins with instead.
 func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
-	l := &core.ProblemList{Problems: append(additions.CheckID(f.edits.ID), additions.CheckLabels(f.edits.Labels)...)}
+	l := &core.ProblemList{Problems: append(userinput.CheckID(f.edits.ID), userinput.CheckLabels(f.edits.Labels)...)}
 	if c := f.edits.Config; c != nil && protocols.IsNil(c.Protocol) {
 		l.Add("config.protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
 	}
@@ -326,7 +326,7 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 	if f.edits.Labels != nil {
 		fields["labels"] = f.edits.Labels
 	}
-	c.Config, err = journals.SetFields(c.Config, fields)
+	c.Config, err = entrylist.SetFields(c.Config, fields)
 	if err != nil {
 		return e, &store.Damaged{
 			ID:  f.parent,
@@ -506,7 +506,7 @@ func editConfig(ctx context.Context, e *Engine, c *core.Change, edits *Edits) er
 	if r.HasTurns() {
 		found = append(found, fixedFields(r, &cfg)...)
 	}
-	found = append(found, additions.CheckReaders(r.Config.Documents, cfg.Documents)...)
+	found = append(found, userinput.CheckReaders(r.Config.Documents, cfg.Documents)...)
 	var limits map[string]int
 	if len(found) == 0 && r.Accepted.Valid &&
 		r.Lifecycle.State != fsm.Ready { // it is not checked again before it continues
@@ -597,7 +597,7 @@ func (edits *Edits) checkSilent(list []store.Entry, l *core.ProblemList) {
 		l.Add("silent.documents", "documents cannot be silent, give turns or seats")
 	}
 	l.Problems = append(l.Problems, forks.CheckSilentTurns(edits.Silent.Turns, func(key transcript.Key) (*transcript.Turn, bool) {
-		at := journals.Find(list, key.String())
+		at := entrylist.Find(list, key.String())
 		if at < 0 {
 			return nil, false
 		}
@@ -691,7 +691,7 @@ func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, er
 
 // courseOf returns the course that a rejudged debate has of its parent.
 func courseOf(r *core.State, events []Event, again *Rejudge) (*journal.Course, error) {
-	l := &core.ProblemList{Problems: append(additions.CheckID(again.ID), additions.CheckLabels(again.Labels)...)}
+	l := &core.ProblemList{Problems: append(userinput.CheckID(again.ID), userinput.CheckLabels(again.Labels)...)}
 	c := &journal.Course{Omit: again.Omit, Swap: again.Swap}
 	decider, ok := r.Config.Protocol.(protocol.Decider)
 	if ok {
@@ -757,7 +757,7 @@ func (again *Rejudge) checkTools(l *core.ProblemList, r *core.State, rest []Even
 // beforeRejudging returns the entries of the debate that a rejudged debate has judged again, as far as the debate keeps them. It
 // returns the list unchanged if the debate does not repeat the turn with that key.
 func beforeRejudging(list []store.Entry, key transcript.Key) ([]store.Entry, error) {
-	at := journals.Find(list, key.String())
+	at := entrylist.Find(list, key.String())
 	if at < 0 {
 		return list, nil
 	}
@@ -776,7 +776,7 @@ func beforeRejudging(list []store.Entry, key transcript.Key) ([]store.Entry, err
 	alone := *first.Origin
 	alone.Course = nil
 	first.Origin = &alone
-	list = slices.Clone(list[:c.Plan.From])
+	list = slices.Clone(list[:c.Given.From])
 	list[0].Data = journal.Data(first)
 	return append(list, journal.Entries(c.Events())...), nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/attachment"
 	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/characters"
@@ -23,6 +22,7 @@ import (
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/step/prompting"
+	"github.com/elenchus-go/debate/internal/userinput"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
@@ -277,7 +277,7 @@ func checkConfig(c *Config, env *core.Environment, l *core.ProblemList, own prot
 	if characters.IsBlank(c.Topic) {
 		l.Add("topic", "it is blank, set a question or claim to debate")
 	}
-	l.Problems = append(l.Problems, additions.CheckLabels(c.Labels)...)
+	l.Problems = append(l.Problems, userinput.CheckLabels(c.Labels)...)
 	texts := core.TextsOf(c)
 	if c.Documents != nil {
 		l.Problems = append(l.Problems, texts.CheckDocuments(c.Actors(), c.HasSeat)...)
@@ -302,7 +302,7 @@ func checkConfig(c *Config, env *core.Environment, l *core.ProblemList, own prot
 // checkProtocol adds every problem that the protocol finds. If it finds none and all names are valid, it adds those of
 // the phases and budgets, and fills in the default of Limits.OutputTokens.
 func checkProtocol(c *Config, env *core.Environment, l *core.ProblemList, own protocol.Defaults, named bool) {
-	r := core.Planned(core.Seats{Config: c}, env)
+	r := core.BeforeStart(core.Seats{Config: c}, env)
 	found := c.Protocol.Check(&r.Record)
 	l.Problems = append(l.Problems, found...)
 	f := budget.Forecast{Assesses: true}
@@ -354,7 +354,7 @@ func (e *Engine) preflight(seats core.Seats, windows map[string]int) (p prefligh
 	c := *seats.Config
 	core.SetWindows(&c, windows)
 	seats.Config = &c
-	r := core.Planned(seats, e.env)
+	r := core.BeforeStart(seats, e.env)
 	p.record = r
 	steps := core.ForecastOf(r).Steps
 	if c.History.UsesSummaries() {

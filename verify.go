@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/clients"
-	"github.com/elenchus-go/debate/internal/journals"
+	"github.com/elenchus-go/debate/internal/entrylist"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/step"
@@ -104,7 +104,7 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 // verify sets last to the entry that it reads.
 func (d *Debate) verify(ctx context.Context, last *int64) error {
 	past := openJournalOf(d.engine, d.ID())
-	var plans journals.Plans
+	var plans entrylist.Plans
 	past.verify = func(r *core.State, ev Event) error {
 		return verifyEntry(&plans, r, ev)
 	}
@@ -304,7 +304,7 @@ func (j *openJournal) readBefore(list []store.Entry, key transcript.Key) (done T
 	if err := j.begin(); err != nil {
 		return done, err
 	}
-	at := journals.Find(list, key.String())
+	at := entrylist.Find(list, key.String())
 	if at < 0 {
 		return done, core.ProblemOf("step", "key", "the debate has no turn %s", key)
 	}
@@ -712,7 +712,7 @@ func (x *rereading) repeatCalls(r *core.State, f *failedCalls, c *EntryCheck) {
 	c.Unknown = len(tried) - found.Equal
 	if c.Unknown == 0 {
 		c.Missing = nil
-		if err := journals.WrongCalls(tried, found); err != nil && f.writer == *env.Rules {
+		if err := entrylist.WrongCalls(tried, found); err != nil && f.writer == *env.Rules {
 			c.Verdict, c.Reason = EntryWrong, err.Error()
 		}
 	}
@@ -793,7 +793,7 @@ func (x *rereading) readTurn(r *core.State, ev *TurnDone) *EntryCheck {
 		c.Missing = append(c.Missing, "it reads private documents, which no journal has")
 	}
 	if s.Blind {
-		c.Names = journals.NamesIn(run.run.Plan.Pseudonyms, found)
+		c.Names = entrylist.NamesIn(run.run.Plan.Pseudonyms, found)
 	}
 	if c.Missing != nil && found.Fits || slices.Contains(t.Flags, transcript.Edited) {
 		found.Differs = nil
@@ -805,7 +805,7 @@ func (x *rereading) readTurn(r *core.State, ev *TurnDone) *EntryCheck {
 		}
 		return c
 	}
-	if err := journals.WrongTurn(t, found); err != nil {
+	if err := entrylist.WrongTurn(t, found); err != nil {
 		c.Verdict = EntryWrong
 		c.Reason = err.Error()
 		return c
@@ -844,7 +844,7 @@ func (x *rereading) otherMaker(r *core.State, ev *TurnDone) string {
 type rederivation struct {
 	engine  *Engine
 	journal *openJournal
-	plans   journals.Plans
+	plans   entrylist.Plans
 	entries []Event
 	at      int // index of the next entry
 	checks  []EntryCheck
@@ -921,7 +921,7 @@ func (x *rederivation) match(want Event) error {
 	case begins:
 		return &notNext{fmt.Sprintf("%s must follow, but another act leads to it", describeEvent(want))}
 	}
-	if field := journals.Difference(want, is); field != "" {
+	if field := entrylist.Difference(want, is); field != "" {
 		return &notNext{fmt.Sprintf("%s must follow, but %s", describeEvent(want), field)}
 	}
 	if err := verifyEntry(&x.plans, x.journal.rec, is); err != nil {
@@ -1023,7 +1023,7 @@ func describeEvent(ev Event) string {
 }
 
 // verifyEntry returns an error if an entry that follows those in the record has values that the record contradicts.
-func verifyEntry(plans *journals.Plans, r *core.State, ev Event) error {
+func verifyEntry(plans *entrylist.Plans, r *core.State, ev Event) error {
 	at := plans.At(&r.Record, r.Next(), r.LacksProtocol() == nil)
 	if ev.Meta().Repeats > 0 {
 		return verifyRepetition(r, ev)
@@ -1077,13 +1077,13 @@ func verifyRepetition(r *core.State, ev Event) error {
 	if want == nil {
 		return errors.New("it repeats an entry, but the course of the debate has none here")
 	}
-	if field := journals.Difference(want, ev); field != "" {
+	if field := entrylist.Difference(want, ev); field != "" {
 		return fmt.Errorf("%s must follow in the course, but %s", describeEvent(want), field)
 	}
 	return nil
 }
 
-func verifyFailures(at *journals.Point, ev Event) error {
+func verifyFailures(at *entrylist.Point, ev Event) error {
 	for _, f := range journal.Failures(ev) {
 		if err := at.Failed(f.Key); err != nil {
 			return err

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/clients"
@@ -20,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/internal/turns"
+	"github.com/elenchus-go/debate/internal/userinput"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/protocol"
@@ -189,7 +189,7 @@ func (r *State) configure(ev journal.ConfigChanged) (err error) {
 	r.Judges = namesOf(r.Config.Judges)
 	r.addPeople()
 	if !r.HasTurns() { // after the first turn, only a fork changes anything else of participants
-		r.AddParticipants()
+		r.addParticipants()
 	} else {
 		r.editParticipants(was)
 	}
@@ -212,7 +212,7 @@ func (r *State) editParticipants(was *journal.Config) {
 			old := was.Actor(p.Name)
 			is := r.Config.Actor(p.Name)
 			if old != nil && is != nil {
-				EditProfile(p, old, is)
+				editProfile(p, old, is)
 			}
 		}
 	}
@@ -359,7 +359,7 @@ func (r *State) reset() {
 	r.Losses.steps = nil // budgets apply to each run
 	r.History = prompting.History{}
 	r.Sources.Reset()
-	r.AddParticipants()
+	r.addParticipants()
 }
 
 func (r *State) addTurn(t transcript.Turn) error {
@@ -431,8 +431,8 @@ func (r *State) Extract(t *transcript.Turn) {
 	})
 }
 
-// EditProfile changes a profile where the settings of its actor differ from those before.
-func EditProfile(p *transcript.Profile, was, now *journal.Participant) {
+// editProfile changes a profile where the settings of its actor differ from those before.
+func editProfile(p *transcript.Profile, was, now *journal.Participant) {
 	fields := []struct {
 		field    *string
 		was, now string
@@ -532,7 +532,7 @@ func (r *State) checkEntry(ev journal.Event) error {
 
 func (r *State) checkNote(ev journal.Annotated) error {
 	if ev.Name == chain.NoteName {
-		return additions.CheckSignature(ev.Value)
+		return userinput.CheckSignature(ev.Value)
 	}
 	if wrong := r.Notes.Check(ev.Name, ev.Value); wrong != nil {
 		return fmt.Errorf("note %q: %v", characters.Cut(ev.Name, 40), wrong[0])

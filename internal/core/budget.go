@@ -276,8 +276,8 @@ func EstimateOf(c *journal.Config, env *Environment) (e journal.Estimate) {
 		env:    env,
 		result: &e,
 	}
-	e.Likely = x.walk(Planned(Seats{Config: c}, env), true)
-	e.Worst = withinLimits(x.walk(Planned(Seats{Config: c}, env), false), c.Limits)
+	e.Likely = x.walk(BeforeStart(Seats{Config: c}, env), true)
+	e.Worst = withinLimits(x.walk(BeforeStart(Seats{Config: c}, env), false), c.Limits)
 	e.Likely = atMost(e.Likely, e.Worst)
 	for i := range e.Seats {
 		s := &e.Seats[i]

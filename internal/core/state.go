@@ -10,7 +10,6 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/agenda"
 	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/panics"
@@ -19,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
+	"github.com/elenchus-go/debate/internal/userinput"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge/measured"
 	"github.com/elenchus-go/debate/prompts"
@@ -29,7 +29,7 @@ import (
 )
 
 // A State is the state of a debate, computed from its journal. Only Apply changes it, entry by entry and in place.
-// Replay, resume and a live run all use Apply. Of its parts, History, Agenda and Planned hold what readers compute from it.
+// Replay, resume and a live run all use Apply. Of its parts, History, Agenda and planned hold what readers compute from it.
 type State struct {
 	prompting.Debate
 
@@ -41,14 +41,14 @@ type State struct {
 	Losses    losses
 	Decisions decisions
 	People    people
-	Notes     additions.Notes
+	Notes     userinput.Notes
 	Fork      forkPoint
 	Agenda    agenda.Agenda
 	Hidden    []string // documents and attachments that judges do not see
 	Stored    storedStatus
 	usage     transcript.Usage
 	Times     times
-	Planned   plannedSteps
+	planned   plannedSteps
 	Tools     rounds.Rounds
 	used      []journal.ToolUse // of the run
 	Engine    *Environment
@@ -166,7 +166,7 @@ var NoEnvironment = &Environment{
 
 // plannedSteps caches the steps that may run after the entry seq.
 type plannedSteps struct {
-	Seq   int64
+	seq   int64
 	steps []protocol.Step
 }
 
@@ -248,8 +248,8 @@ func (r *State) LacksProtocol() error {
 // Next returns the steps that may run now, whether or not the debate is paused. The result stays the same until
 // another entry is applied.
 func (r *State) Next() []protocol.Step {
-	if r.Planned.Seq == r.Seq {
-		return r.Planned.steps
+	if r.planned.seq == r.Seq {
+		return r.planned.steps
 	}
 	var steps []protocol.Step
 	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.CanConclude()) {
@@ -263,8 +263,8 @@ func (r *State) Next() []protocol.Step {
 	if r.History.Wanted != nil {
 		steps = []protocol.Step{r.SummaryStep()}
 	}
-	r.Planned.Seq = r.Seq
-	r.Planned.steps = steps // not before: the protocol may panic
+	r.planned.seq = r.Seq
+	r.planned.steps = steps // not before: the protocol may panic
 	return steps
 }
 
@@ -331,14 +331,14 @@ func (t *times) changed() time.Time {
 	return t.Updated
 }
 
-// Planned returns the state of a debate that has not begun.
-func Planned(s Seats, env *Environment) *State {
+// BeforeStart returns the state of a debate that has not begun.
+func BeforeStart(s Seats, env *Environment) *State {
 	c := s.Config
 	r := NewState(c.ID, env)
 	r.Record = *protocolRecord(c)
 	r.Hidden = s.Hidden
 	r.setConfig(c)
-	r.AddParticipants()
+	r.addParticipants()
 	r.Sources.SetDocuments(c.Documents, 0)
 	r.Documents = r.Sources.Shared()
 	return r
@@ -466,8 +466,8 @@ func (r *State) setConfig(c *journal.Config) {
 	}
 }
 
-// AddParticipants adds the participants of the configuration, none of whom has dropped out.
-func (r *State) AddParticipants() {
+// addParticipants adds the participants of the configuration, none of whom has dropped out.
+func (r *State) addParticipants() {
 	r.SetProfiles(Profiles(*r.Config))
 	r.Losses.dropped = nil
 }

@@ -86,7 +86,7 @@ func (r *Run) perform() error {
 	}
 	for {
 		made := len(r.draft.Attempts)
-		n := r.course().number + 1
+		n := r.progress().number + 1
 		again, err := r.attempt(n)
 		if r.ctx.Err() != nil {
 			return r.contextEnded(n, err)

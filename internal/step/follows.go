@@ -31,7 +31,7 @@ func (r *Run) mayFollow(tried []transcript.Attempt) (list []transcript.Next) {
 	n := len(tried)
 	before := slices.Clone(tried)
 	before[n-1].Next = ""
-	c := r.Plan.courseOf(before)
+	c := r.Plan.progressOf(before)
 	failed := &tried[n-1]
 	afterSummary := isSummary(tried, n-1)
 	if afterSummary {

@@ -112,12 +112,12 @@ func (r *Run) Late(waited time.Duration) {
 	}
 }
 
-// course returns the course of the step so far.
-func (r *Run) course() *course { return r.Plan.courseOf(r.draft.Attempts) }
+// progress returns the progress of the step so far.
+func (r *Run) progress() *progress { return r.Plan.progressOf(r.draft.Attempts) }
 
 // isLast reports whether no attempt may follow the one whose reply is read.
 func (r *Run) isLast() bool {
-	c := r.course()
+	c := r.progress()
 	c.counted++
 	return c.isLast()
 }

@@ -406,8 +406,8 @@ func (d *Debate) BeginSupposing() {
 // EndSupposing returns to the parts of prompts that are sent.
 func (d *Debate) EndSupposing() { d.cache, d.supposed = d.supposed, d.cache }
 
-// heading returns what the turns of an actor are headed with in prompts.
-func heading(actor string) string { return cmp.Or(systemHeadings[actor], actor) }
+// headingOf returns what the turns of an actor are headed with in prompts.
+func headingOf(actor string) string { return cmp.Or(systemHeadings[actor], actor) }
 
 // systemHeadings lists the headings of system actors' turns in prompts. The names of these actors mean nothing to models.
 var systemHeadings = map[string]string{

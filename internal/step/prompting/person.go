@@ -29,7 +29,7 @@ func (d *Debate) Said(s *protocol.Step) (list []transcript.Turn) {
 			Text:      m.Hide(t.Text),
 			Citations: citationsFor(t, m),
 		}
-		seen.Actor = m.Of(heading(t.Actor))
+		seen.Actor = m.Of(headingOf(t.Actor))
 		seen.Target = m.Of(t.Target)
 		if slices.Contains(t.Flags, transcript.Refused) {
 			seen.Flags = []transcript.Flag{transcript.Refused}

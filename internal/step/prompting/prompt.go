@@ -295,7 +295,7 @@ func (d *Debate) saidIn(at int, m *judge.Pseudonyms) *said {
 
 // formatTurn formats a turn with the given text as other actors see it.
 func (d *Debate) formatTurn(t *transcript.Turn, text string, m *judge.Pseudonyms) string {
-	from := heading(t.Actor)
+	from := headingOf(t.Actor)
 	round := t.Round
 	if t.Target != "" && slices.Contains(NamesOf(d.Profiles), t.Target) {
 		from += " on " + t.Target

@@ -204,7 +204,7 @@ func Results(calls []tool.Record) []step.Result {
 	for i := range calls {
 		list[i] = step.Result{
 			Text:    calls[i].Text,
-			Sources: heading(calls[i].Sources),
+			Sources: sourceHeading(calls[i].Sources),
 			Failed:  calls[i].Error != "",
 		}
 	}
