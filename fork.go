@@ -172,19 +172,21 @@ func (l *lastChange) add(ev Event, question *Question) {
 
 // decided returns the answer to a question that nothing but a remark follows.
 func (l *lastChange) decided() (action string, q *Question) {
-	if len(l.events) == 0 || l.events[0].Meta().Act != journal.ActDecide {
+	given := slices.DeleteFunc(slices.Clone(l.events), isRemark)
+	if len(given) != 1 || given[0].Meta().Act != journal.ActDecide {
 		return "", nil
 	}
-	for _, ev := range l.events[1:] {
-		if t, ok := ev.(TurnDone); !ok || t.Turn.Kind != transcript.Remark {
-			return "", nil
-		}
-	}
-	d, ok := l.events[0].(Decided)
+	d, ok := given[0].(Decided)
 	if !ok {
 		return "", nil
 	}
 	return d.Action, l.question
+}
+
+// isRemark reports whether an event is the remark of a person.
+func isRemark(ev Event) bool {
+	t, ok := ev.(TurnDone)
+	return ok && t.Turn.Kind == transcript.Remark
 }
 
 // dropped returns the drop with which the change ends, or nil.
@@ -221,8 +223,7 @@ func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 	}
 	if seq < end {
 		next, err := journal.DecodeEntry(entries[seq])
-		given, ok := next.(TurnDone)
-		if err == nil && ok && given.Act == "" && given.Turn.Kind == transcript.Remark && given.Repeats == 0 { // with a decision
+		if err == nil && isRemark(next) && next.Meta().Act == "" && next.Meta().Repeats == 0 { // with a decision
 			seq++
 		}
 	}

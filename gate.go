@@ -225,7 +225,7 @@ func nameModels(c *Config, env *core.Environment) {
 
 // nameModel sets the model of an actor that has none.
 func nameModel(p *Participant, env *core.Environment) {
-	if p.Model != "" || p.Human || env.Bind == nil {
+	if p.Model != "" || p.Human {
 		return
 	}
 	_, client, err := env.Bind(p.Provider)
@@ -255,20 +255,18 @@ func derivePositions(c Config) {
 // systemActor fills in the model of the persona assigner or the summarizer from the first judge or participant that is
 // not a person.
 func systemActor(c *Config, p Participant) Participant {
-	for _, list := range [][]Participant{c.Judges, c.Participants} {
-		at := slices.IndexFunc(list, func(o Participant) bool {
-			return !o.Human && !o.Disabled
-		})
-		if at < 0 {
-			continue
-		}
-		if p.Provider == "" {
-			p.Provider = list[at].Provider
-			p.Model = cmp.Or(p.Model, list[at].Model)
-		}
-		p.Window = cmp.Or(p.Window, list[at].Window)
-		break
+	list := slices.Concat(c.Judges, c.Participants)
+	at := slices.IndexFunc(list, func(o Participant) bool {
+		return !o.Human && !o.Disabled
+	})
+	if at < 0 {
+		return p
 	}
+	if p.Provider == "" {
+		p.Provider = list[at].Provider
+		p.Model = cmp.Or(p.Model, list[at].Model)
+	}
+	p.Window = cmp.Or(p.Window, list[at].Window)
 	return p
 }
 

@@ -723,14 +723,14 @@ func (x *execution) Others(ctx context.Context, provider string, since time.Time
 	if len(others) == 0 {
 		return step.OthersWait
 	}
-	for _, other := range others {
-		switch {
-		case e.answers.CameSince(other.Provider, since):
-			return step.OthersAnswer
-		case !e.answers.CameSince(provider, time.Time{}) &&
-			e.answers.CameSince(other.Provider, time.Time{}): // its address is probably wrong
-			return step.OthersAnswer
-		}
+	if !e.answers.CameSince(provider, time.Time{}) { // its address is probably wrong: any answer of others shows that
+		since = time.Time{}
+	}
+	answered := slices.ContainsFunc(others, func(other clients.Actor) bool {
+		return e.answers.CameSince(other.Provider, since)
+	})
+	if answered {
+		return step.OthersAnswer
 	}
 	answer, known := e.asker().AnyAnswers(ctx, others)
 	switch {

@@ -65,9 +65,7 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 			entries, err = d.entriesFor(seat, entries)
 		}
 		past := openJournalOf(d.engine, d.ID())
-		if err == nil {
-			err = past.begin()
-		}
+		err = cmp.Or(err, past.begin())
 		for i := 0; i < len(entries) && err == nil; i++ {
 			var ev Event
 			ev, err = past.read(entries[i])
@@ -493,7 +491,7 @@ func roundsOf(entries []store.Entry, key transcript.Key) (list []step.Round, cou
 		if e.Key == key.String() {
 			break
 		}
-		if e.Type != "tools" && e.Type != "state" && e.Type != "dropped" {
+		if !slices.Contains([]string{"tools", "state", "dropped"}, e.Type) {
 			continue
 		}
 		ev, err := journal.DecodeEntry(e)

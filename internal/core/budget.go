@@ -284,10 +284,7 @@ func EstimateOf(c *journal.Config, env *Environment) (e journal.Estimate) {
 		s.Worst = withinLimits(s.Worst, c.Limits)
 		s.Likely = atMost(s.Likely, s.Worst)
 		_, priced := c.Prices.Lookup(s.Model)
-		name := s.Model
-		if name == "" {
-			name = s.Provider
-		}
+		name := cmp.Or(s.Model, s.Provider)
 		if !priced && !slices.Contains(e.Unpriced, name) {
 			e.Unpriced = append(e.Unpriced, name)
 		}
@@ -297,15 +294,9 @@ func EstimateOf(c *journal.Config, env *Environment) (e journal.Estimate) {
 
 // withinLimits returns the expense with no more than the budgets allow.
 func withinLimits(x journal.Expense, l journal.Limits) journal.Expense {
-	if l.OutputTokens > 0 {
-		x.Output = min(x.Output, l.OutputTokens)
-	}
-	if l.Tokens > 0 {
-		x.Input = min(x.Input, l.Tokens)
-	}
-	if l.Cost > 0 {
-		x.Cost = min(x.Cost, l.Cost)
-	}
+	x.Output = min(x.Output, cmp.Or(l.OutputTokens, x.Output))
+	x.Input = min(x.Input, cmp.Or(l.Tokens, x.Input))
+	x.Cost = min(x.Cost, cmp.Or(l.Cost, x.Cost))
 	return x
 }
 

@@ -309,10 +309,9 @@ func (r *State) Actor(name string) (*journal.Participant, transcript.Profile, bo
 	if who == nil {
 		return nil, transcript.Profile{}, false
 	}
-	for i := range r.Profiles {
-		if r.Profiles[i].Name == name {
-			return who, r.Profiles[i], true
-		}
+	at := slices.IndexFunc(r.Profiles, func(p transcript.Profile) bool { return p.Name == name })
+	if at >= 0 {
+		return who, r.Profiles[at], true
 	}
 	if slices.Contains(actor.System, name) {
 		return who, transcript.Profile{

@@ -35,15 +35,9 @@ func (r *Run) waitForProvider(e *providers.Error) time.Duration {
 		return -1
 	case rest < minBackoff:
 		return -1
-	case r.exceedsTimeout(rest): // the next job continues to wait
-		r.attempts.waitError = ErrNextJob
-		return -1
 	}
-	r.timing.stop() // the wait counts towards the debate's time, not the step's
-	r.timing.waited = true
-	r.attempts.outage = true // one attempt follows each wait
 	r.attempts.ordinary = giveUp == nil
-	return rest
+	return r.waitOutside(rest, true) // one attempt follows each wait
 }
 
 // patience returns how long the step may still wait for its provider, and what ends it then: errUnreachable, or nil for a

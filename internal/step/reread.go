@@ -182,14 +182,16 @@ func sameJSON(a, b json.RawMessage) bool {
 	return len(a) > 0 && len(b) > 0 && reflect.DeepEqual(read(a), read(b))
 }
 
+// flagsOfParts are the flags that a part of a reply can have.
+var flagsOfParts = []transcript.Flag{
+	transcript.Partial,
+	transcript.SpokeForOthers,
+	transcript.Refused,
+}
+
 // partFlags returns the flags of a turn that a part of a reply can have.
-func partFlags(t *transcript.Turn) (list []transcript.Flag) {
-	for _, f := range t.Flags {
-		if f == transcript.Partial ||
-			f == transcript.SpokeForOthers ||
-			f == transcript.Refused {
-			list = append(list, f)
-		}
-	}
-	return list
+func partFlags(t *transcript.Turn) []transcript.Flag {
+	return slices.DeleteFunc(slices.Clone(t.Flags), func(f transcript.Flag) bool {
+		return !slices.Contains(flagsOfParts, f)
+	})
 }
