@@ -3,6 +3,7 @@ package canonical
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // choiceLabel matches the letter of a choice: at the beginning of a line, or after white space.
@@ -62,10 +63,12 @@ func choicesInLine(text string) (last []string) {
 	return last
 }
 
-// statedText matches the statement of an answer by its text, such as "the answer is Paris".
-var statedText = compiled(`(?i)^(?:so,?\s+|therefore,?\s+)?(?:(?:my|the)\s+)?(?:(?:final|correct|right|best)\s+)?` +
-	`(?:answer|choice|option)(?:\s+(?:is|would be|must be)\b|\s*:)\s*(.+)$|` +
-	`^(?:i\s+)?(?:would\s+)?(?:choose|pick|select|go with)\s+(.+)$`)
+// statedText matches the statement of an answer by its text, such as "the answer is Paris". It is compiled on first use.
+var statedText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:so,?\s+|therefore,?\s+)?(?:(?:my|the)\s+)?(?:(?:final|correct|right|best)\s+)?` +
+		`(?:answer|choice|option)(?:\s+(?:is|would be|must be)\b|\s*:)\s*(.+)$|` +
+		`^(?:i\s+)?(?:would\s+)?(?:choose|pick|select|go with)\s+(.+)$`)
+})
 
 // Choice returns the letter of the choice that an answer names: by the letter alone, by the text of the choice, or else as Letter
 // does. It returns "" if it names none.

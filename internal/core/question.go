@@ -135,8 +135,7 @@ func QuestionID(seq int64) string { return fmt.Sprintf("q%d", seq) }
 // Remains reports whether the prompt of a step holds words of what judges do not see.
 func Remains(r *State, s *protocol.Step, prompt []providers.Message) bool {
 	c := r.Agenda.Course
-	return c.Begun() &&
-		c.RemainsIn(&r.Record, s, prompt, r.ActorSettings().hiddenTexts(), r.Pseudonyms(s).Hide)
+	return c != nil && c.RemainsIn(&r.Record, s, prompt, r.ActorSettings().hiddenTexts(), r.Pseudonyms(s).Hide)
 }
 
 // NewAsked returns what a person is asked in a step.

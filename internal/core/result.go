@@ -240,7 +240,11 @@ func StatusOf(r *State) store.Status {
 
 // signature returns the last signature of the debate, or nil.
 func (r *State) signature() *transcript.Signature {
-	if _, s, ok := chain.SignatureIn(chain.NoteName, r.Notes.Values[chain.NoteName], r.ID); ok {
+	signed, has := r.Notes.Values[chain.NoteName]
+	if !has {
+		return nil
+	}
+	if _, s, ok := chain.SignatureIn(chain.NoteName, signed, r.ID); ok {
 		return &transcript.Signature{
 			Signer:  s.Signers[0].Name,
 			Entries: s.Entries,

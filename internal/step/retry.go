@@ -187,19 +187,6 @@ func (r *Run) waitForService(e *providers.Error, _ *progress) time.Duration {
 	return r.waitOutside(rest, false)
 }
 
-// waitOutside returns a wait that counts towards the debate's time, not the step's. It is negative if the wait is longer than this job:
-// the next job continues to wait then. outage reports whether the provider cannot be reached.
-func (r *Run) waitOutside(wait time.Duration, outage bool) time.Duration {
-	if r.exceedsTimeout(wait) {
-		r.attempts.waitError = ErrNextJob
-		return -1
-	}
-	r.timing.stop()
-	r.timing.waited = true
-	r.attempts.outage = outage
-	return wait
-}
-
 // timeLeft returns the remaining time of the step.
 func (r *Run) timeLeft() time.Duration {
 	return r.Plan.Limits.Time - time.Since(r.timing.began) + r.timing.timer.Viewed()

@@ -90,7 +90,7 @@ func trimOpeningQuote(text string) string {
 // identifierLength returns the length of the identifier at the beginning of text.
 func identifierLength(text string) int {
 	n := 0
-	for n < len(text) && (text[n] == '_' || text[n]|0x20 >= 'a' && text[n]|0x20 <= 'z' || text[n] >= '0' && text[n] <= '9') {
+	for n < len(text) && inIdentifier(text[n]) {
 		n++
 	}
 	return n

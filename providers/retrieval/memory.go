@@ -17,29 +17,24 @@ import (
 // and the vector of the document's title and text. Documents with equal similarity keep their order. The first search
 // embeds the documents; if that fails, the next search tries again.
 func InMemory(e Embedder, docs ...Document) Search {
-	docs = slices.Clone(docs)
-	return newInMemory(e, func() []Document { return docs }).search
-}
-
-func newInMemory(e Embedder, docs func() []Document) *inMemory {
-	return &inMemory{embedder: e, docs: docs, lock: make(chan struct{}, 1)}
+	m := &inMemory{embedder: e, docs: slices.Clone(docs), lock: make(chan struct{}, 1)}
+	return m.search
 }
 
 type inMemory struct {
 	embedder Embedder
-	docs     func() []Document
+	docs     []Document
 	lock     chan struct{} // guards vectors; unlike with a mutex, a goroutine can stop waiting for it
 	vectors  [][]float32   // the documents' vectors with norm 1; nil until the documents are embedded
 }
 
 func (m *inMemory) search(ctx context.Context, query string) ([]Document, error) {
-	docs := m.docs()
-	if len(docs) == 0 {
+	if len(m.docs) == 0 {
 		return nil, nil
 	}
-	vectors, err := m.documentVectors(ctx, docs)
+	vectors, err := m.documentVectors(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("embed %d documents: %w", len(docs), err)
+		return nil, fmt.Errorf("embed %d documents: %w", len(m.docs), err)
 	}
 	q, err := m.embedder.EmbedQuery(ctx, query)
 	if err == nil {
@@ -48,11 +43,14 @@ func (m *inMemory) search(ctx context.Context, query string) ([]Document, error)
 	if err != nil {
 		return nil, fmt.Errorf("embed query: %w", err)
 	}
-	return nearest(docs, vectors, q), nil
+	return nearest(m.docs, vectors, q), nil
 }
 
+// embedded returns the text of which a document's vector is made.
+func (d *Document) embedded() string { return d.Title + "\n" + d.Text }
+
 // documentVectors returns the vectors of the documents. The first call embeds them.
-func (m *inMemory) documentVectors(ctx context.Context, docs []Document) ([][]float32, error) {
+func (m *inMemory) documentVectors(ctx context.Context) ([][]float32, error) {
 	select {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -62,9 +60,9 @@ func (m *inMemory) documentVectors(ctx context.Context, docs []Document) ([][]fl
 	if m.vectors != nil {
 		return m.vectors, nil
 	}
-	texts := make([]string, len(docs))
-	for i, d := range docs {
-		texts[i] = d.Title + "\n" + d.Text
+	texts := make([]string, len(m.docs))
+	for i := range m.docs {
+		texts[i] = m.docs[i].embedded()
 	}
 	made, err := m.embedder.EmbedDocuments(ctx, texts)
 	if err == nil {
@@ -103,11 +101,20 @@ func nearest(docs []Document, vectors [][]float32, query []float32) []Document {
 
 // TemplateRetriever returns a retriever that works offline. It searches [BuiltInTemplates] with [NGrams], and its model is
 // "ngrams/1".
-func TemplateRetriever() providers.Provider { return templateRetriever }
+func TemplateRetriever() providers.Provider { return New(searchTemplates, "ngrams/1") }
 
-// templateRetriever reads the templates when it is first asked. It is made here, because a channel that a test with synctest has made
-// is of no use in another test.
-var templateRetriever = New(newInMemory(NGrams{}, builtInTemplates).search, "ngrams/1")
+// searchTemplates is the search of [TemplateRetriever].
+func searchTemplates(_ context.Context, query string) ([]Document, error) {
+	return nearest(builtInTemplates(), templateVectors(), ngrams(query)), nil
+}
+
+// templateVectors returns the vectors of the templates. The first call reads and embeds them, which waits for nothing.
+var templateVectors = sync.OnceValue(func() (vectors [][]float32) {
+	for _, d := range builtInTemplates() {
+		vectors = append(vectors, normalize(ngrams(d.embedded())))
+	}
+	return vectors
+})
 
 //go:embed templates/*.md
 var files embed.FS
