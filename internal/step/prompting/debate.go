@@ -251,19 +251,27 @@ type namedReply struct {
 	names          []string    // that the protocol listed; nil if it did not
 }
 
+// keptPart returns the part with a key, or nil if it has to be made. A part that was only planned, with other variables, is dropped.
+func (d *Debate) keptPart(k fixedKey, vars map[string]string) *fixedPart {
+	at := slices.IndexFunc(d.cache.fixed, func(b *fixedPart) bool { return b.key == k })
+	if at < 0 {
+		return nil
+	}
+	kept := d.cache.fixed[at]
+	if kept.planned && !maps.Equal(kept.vars, vars) {
+		d.cache.fixed = slices.Delete(d.cache.fixed, at, at+1)
+		return nil
+	}
+	kept.planned = false
+	return kept
+}
+
 // fixed returns the part of a reader's prompts that does not change. Its tokens are those of the system prompt, with the
 // documents, and of the attachments.
 func (d *Debate) fixed(s *protocol.Step, seat transcript.Profile) (*fixedPart, error) {
 	k := fixedKey{s.Actor, s.Prompt, s.Blind, s.Swap}
-	for i, b := range d.cache.fixed {
-		if b.key == k && b.planned && !maps.Equal(b.vars, s.Vars) {
-			d.cache.fixed = slices.Delete(d.cache.fixed, i, i+1)
-			break
-		}
-		if b.key == k {
-			b.planned = false
-			return b, nil
-		}
+	if kept := d.keptPart(k, s.Vars); kept != nil {
+		return kept, nil
 	}
 	m := d.Pseudonyms(s)
 	model := d.model(s.Actor).Name
