@@ -509,8 +509,8 @@ func editConfig(ctx context.Context, e *Engine, c *core.Change, edits *Edits) er
 	}
 	found = append(found, userinput.CheckReaders(r.Config.Documents, cfg.Documents)...)
 	var limits map[string]int
-	if len(found) == 0 && r.Accepted.Valid &&
-		r.Lifecycle.State != fsm.Ready { // it is not checked again before it continues
+	checkedAgain := !r.Accepted.Valid || r.Lifecycle.State == fsm.Ready // before it continues
+	if len(found) == 0 && !checkedAgain {
 		core.KeepWindows(&cfg, r.Config)
 		core.SetWindows(&cfg, e.knownWindows(ctx, &cfg))
 		first := e.preflight(core.Seats{Config: &cfg}, nil)

@@ -425,8 +425,8 @@ func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew bool) 
 	return x.commits.commitRound(func(t *transaction) error {
 		ev.EventMeta = t.StampFor(journal.ActTools, "tools")
 		ev.At = t.Now
-		if !x.isWanted(t.State) ||
-			t.State.Tools.Check(&ev) != nil { // another process was first, or the debate has moved on
+		isOpen := x.isWanted(t.State) && t.State.Tools.Check(&ev) == nil
+		if !isOpen { // another process was first, or the debate has moved on
 			return fmt.Errorf("the step or its round of tool calls is no longer open: %w", step.ErrSuperseded)
 		}
 		t.State.Sources.Number(ev.Key, x.run.Plan.Step.VisibleSeq, ev.Calls)

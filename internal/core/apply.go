@@ -81,8 +81,8 @@ func (r *State) add(ev journal.Event) (err error) {
 			put(&r.People.Replies, ev.Turn.Key, ev.Reply)
 		}
 	case journal.Dropped:
-		if r.Decisions.withdrawn == nil ||
-			r.Decisions.withdrawn.Key != ev.Failure.Key { // otherwise the question has already added it
+		asked := r.Decisions.withdrawn
+		if asked == nil || asked.Key != ev.Failure.Key { // otherwise the question has already added it
 			r.addFailures(ev.Failure)
 		}
 		r.addFailures(ev.OtherFailures...)
@@ -492,9 +492,8 @@ func (r *State) checkEntry(ev journal.Event) error {
 	case journal.StateChanged:
 		return r.checkState(ev, failed)
 	case journal.PhaseStarted:
-		if ev.Round != r.Cursor.Round &&
-			(ev.Round != 0 ||
-				r.Cursor.Stage != transcript.Setup) { // after an error, a setup may have new steps
+		setUpAgain := ev.Round == 0 && r.Cursor.Stage == transcript.Setup // after an error, a setup may have new steps
+		if ev.Round != r.Cursor.Round && !setUpAgain {
 			return fmt.Errorf("it is a phase of round %d, but the debate is in round %d", ev.Round, r.Cursor.Round)
 		}
 	case journal.Dropped:

@@ -874,8 +874,8 @@ func (c *Change) ApplyDecision(action string, q *journal.Question) error {
 	case action == ActionDrop && q.Failure == nil:
 		return errors.New("the question has no actor to drop")
 	}
-	if steps := c.State.Next(); action == ActionRetry &&
-		len(steps) > 0 { // failed attempts may have used up a budget
+	steps := c.State.Next()
+	if action == ActionRetry && len(steps) > 0 { // failed attempts may have used up a budget
 		if e := budgetEnding(c.State, protocol.Phase{
 			Name:     steps[0].Phase,
 			Parallel: len(steps) > 1,

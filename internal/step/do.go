@@ -71,11 +71,11 @@ func (r *Run) perform() error {
 	r.draft.start(&r.Plan.Step)
 	r.query.set(&r.Plan)
 	r.startTimer()
+	timeIsUp := r.Plan.Limits.Budget && r.Plan.Limits.Time <= 1 // none is left for a call
 	switch {
 	case r.ctx.Err() != nil:
 		return r.contextEnded(0, nil)
-	case r.Plan.Limits.Budget && r.Plan.Limits.Time <= 1 &&
-		!r.Plan.Concluding: // no time is left for a call
+	case timeIsUp && !r.Plan.Concluding:
 		return ErrOutOfTime
 	}
 	switch err := r.resume(); {

@@ -136,8 +136,7 @@ func (q *query) shrink(tokens int) bool {
 		first = 2
 	}
 	for ; first > 0; first-- {
-		for len(list) > first+2 &&
-			q.Tokens > tokens { // keep the system prompt, the newest turn and the task
+		for len(list) > first+2 && q.Tokens > tokens { // the system prompt, the newest turn and the task stay
 			gone := q.count(list[first].Text)
 			list = slices.Delete(list, first, first+1)
 			q.Tokens -= gone
