@@ -56,7 +56,7 @@ func (d *Debate) Prompt(t testing.TB) func() int {
 	defer d.journal.mu.Unlock()
 	require.NoError(t, d.journal.refresh(t.Context()))
 	return func() int {
-		d.journal.rec.Seq++ // the step is planned again, too, as after another entry
+		d.journal.rec.Planned.Seq = -1 // plan the step again, too
 		steps := d.journal.rec.Next()
 		require.NotEmpty(t, steps)
 		c, err := d.engine.newExecution(d.journal.rec, steps[0])

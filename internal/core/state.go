@@ -29,7 +29,7 @@ import (
 )
 
 // A State is the state of a debate, computed from its journal. Only Apply changes it, entry by entry and in place.
-// Replay, resume and a live run all use Apply. Of its parts, History, Agenda and planned hold what readers compute from it.
+// Replay, resume and a live run all use Apply. Of its parts, History, Agenda and Planned hold what readers compute from it.
 type State struct {
 	prompting.Debate
 
@@ -48,7 +48,7 @@ type State struct {
 	Stored    storedStatus
 	usage     transcript.Usage
 	Times     times
-	planned   plannedSteps
+	Planned   plannedSteps
 	Tools     rounds.Rounds
 	used      []journal.ToolUse // of the run
 	Engine    *Environment
@@ -166,7 +166,7 @@ var NoEnvironment = &Environment{
 
 // plannedSteps caches the steps that may run after the entry seq.
 type plannedSteps struct {
-	seq   int64
+	Seq   int64
 	steps []protocol.Step
 }
 
@@ -248,8 +248,8 @@ func (r *State) LacksProtocol() error {
 // Next returns the steps that may run now, whether or not the debate is paused. The result stays the same until
 // another entry is applied.
 func (r *State) Next() []protocol.Step {
-	if r.planned.seq == r.Seq {
-		return r.planned.steps
+	if r.Planned.Seq == r.Seq {
+		return r.Planned.steps
 	}
 	var steps []protocol.Step
 	if r.Cursor.Stage != "" && (r.Cursor.Stage != transcript.Conclusion || r.CanConclude()) {
@@ -263,8 +263,8 @@ func (r *State) Next() []protocol.Step {
 	if r.History.Wanted != nil {
 		steps = []protocol.Step{r.SummaryStep()}
 	}
-	r.planned.seq = r.Seq
-	r.planned.steps = steps // not before: the protocol may panic
+	r.Planned.Seq = r.Seq
+	r.Planned.steps = steps // not before: the protocol may panic
 	return steps
 }
 
