@@ -18,12 +18,12 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
 	"github.com/elenchus-go/debate/internal/live"
 	"github.com/elenchus-go/debate/internal/sources"
+	"github.com/elenchus-go/debate/internal/userinput"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
@@ -44,7 +44,9 @@ type Debate struct {
 }
 
 // handleOn returns a handle on a debate that nothing has read yet.
-func handleOn(e *Engine, id string) *Debate { return &Debate{engine: e, journal: openJournalOf(e, id)} }
+func handleOn(e *Engine, id string) *Debate {
+	return &Debate{engine: e, journal: openJournalOf(e, id)}
+}
 
 // newID returns an id that sorts by time.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
@@ -169,7 +171,9 @@ func (d *Debate) Start(ctx context.Context) error {
 // does for all debates. Otherwise it changes nothing: it never ends a pause.
 func (d *Debate) Recover(ctx context.Context) error {
 	s, err := d.Status(ctx)
-	if !s.State.Active() || d.engine.drivers.Drives(s.ID) || !d.engine.heartbeats.IsGone(s) {
+	if !s.State.Active() ||
+		d.engine.drivers.Drives(s.ID) ||
+		!d.engine.heartbeats.IsGone(s) {
 		return err
 	}
 	return takeOver(ctx, d.engine, s.ID)
@@ -391,7 +395,9 @@ func (d *Debate) Estimate(ctx context.Context) (e Estimate, err error) {
 // configuration is canceled, and repeated after Resume. Pause holds a debate that has paused because it waits for people:
 // their replies are committed, but the debate continues only after Resume.
 func (d *Debate) Pause(ctx context.Context) error {
-	return d.control(ctx, "pause", func(c *transaction) error { return c.Decide(&core.Act{Kind: journal.ActPause}) })
+	return d.control(ctx, "pause", func(c *transaction) error {
+		return c.Decide(&core.Act{Kind: journal.ActPause})
+	})
 }
 
 // Resume continues a paused debate. Call Run, RunOnce or Start afterwards to drive it, unless Start drives it in the
@@ -400,31 +406,41 @@ func (d *Debate) Pause(ctx context.Context) error {
 // and resumes. A debate that waits for people's replies continues when the last of them is given. Until then, Resume returns an
 // error, except after a Pause, whose hold it ends.
 func (d *Debate) Resume(ctx context.Context) error {
-	return d.controlAndDrive(ctx, "resume", func(c *transaction) error { return c.Decide(&core.Act{Kind: journal.ActResume}) })
+	return d.controlAndDrive(ctx, "resume", func(c *transaction) error {
+		return c.Decide(&core.Act{Kind: journal.ActResume})
+	})
 }
 
 // Stop ends the debate with a conclusion based on the turns so far. Calls in flight are canceled. If there is no speech
 // yet, the debate ends without a conclusion. If the debate was paused, it goes on as after Resume. If the conclusion waits
 // for people, Stop declines their steps. Stop changes nothing at the gate before the conclusion: Decide opens it.
 func (d *Debate) Stop(ctx context.Context) error {
-	return d.controlAndDrive(ctx, "stop", func(c *transaction) error { return c.Decide(&core.Act{Kind: journal.ActStop}) })
+	return d.controlAndDrive(ctx, "stop", func(c *transaction) error {
+		return c.Decide(&core.Act{Kind: journal.ActStop})
+	})
 }
 
 // Cancel ends the debate at once, without a verdict. Calls in flight are canceled.
 func (d *Debate) Cancel(ctx context.Context) error {
-	return d.control(ctx, "cancel", func(c *transaction) error { return c.Decide(&core.Act{Kind: journal.ActCancel}) })
+	return d.control(ctx, "cancel", func(c *transaction) error {
+		return c.Decide(&core.Act{Kind: journal.ActCancel})
+	})
 }
 
 // Retry makes a debate in error ready again. Call Run, RunOnce or Start to drive it. Committed steps do not run
 // again.
 func (d *Debate) Retry(ctx context.Context) error {
-	return d.control(ctx, "retry", func(c *transaction) error { return c.Decide(&core.Act{Kind: journal.ActRetry}) })
+	return d.control(ctx, "retry", func(c *transaction) error {
+		return c.Decide(&core.Act{Kind: journal.ActRetry})
+	})
 }
 
 // Reset takes a debate in error back to configuring, for a new run. The turns of the old run stay in the journal, but
 // no prompt and no Result contains them.
 func (d *Debate) Reset(ctx context.Context) error {
-	return d.control(ctx, "reset", func(c *transaction) error { return c.Decide(&core.Act{Kind: journal.ActReset}) })
+	return d.control(ctx, "reset", func(c *transaction) error {
+		return c.Decide(&core.Act{Kind: journal.ActReset})
+	})
 }
 
 // maxRefusal limits, in bytes, the reason for refusing a call of a tool.
@@ -468,7 +484,7 @@ func (d *Debate) Decide(ctx context.Context, id, action string, remarks ...Remar
 				}
 			}
 			remarks = nil
-			if err := core.ProblemsOf("reply", additions.CheckBy(ev.By)); err != nil {
+			if err := core.ProblemsOf("reply", userinput.CheckBy(ev.By)); err != nil {
 				return err
 			}
 		case (action == core.ActionEdit) != (len(remarks) == 1):
@@ -500,7 +516,10 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 		if err != nil || said == nil {
 			return err
 		}
-		return c.Decide(&core.Act{Kind: journal.ActRemark, Given: *said})
+		return c.Decide(&core.Act{
+			Kind:  journal.ActRemark,
+			Given: *said,
+		})
 	})
 }
 
@@ -511,12 +530,14 @@ func (d *Debate) Inject(ctx context.Context, r Remark) error {
 // the step, and ErrAnswered if the step has another reply. Giving the same reply again is not an error.
 func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string) error {
 	documents := d.quotable(ctx, key.Actor, text)
-	same := func(r *core.State) bool { return r.Keys.IsReply(r.People.Replies[key], key.String(), text) }
+	same := func(r *core.State) bool {
+		return r.Keys.IsReply(r.People.Replies[key], key.String(), text)
+	}
 	return d.reply(ctx, journal.ActAnswer, key, same, func(c *transaction, s *protocol.Step) (Event, error) {
 		asked := c.State.People.Asked[key]
 		valid := characters.Valid(text)
 		t, err := core.GivenTurn(c.State, s, "reply", valid, c.State.Engine.Count("", valid), asked.Tokens)
-		if err := cmp.Or(core.ProblemsOf("reply", additions.CheckBy(by)), err); err != nil {
+		if err := cmp.Or(core.ProblemsOf("reply", userinput.CheckBy(by)), err); err != nil {
 			return nil, err
 		}
 		t.Started = asked.At
@@ -539,10 +560,12 @@ func (d *Debate) Answer(ctx context.Context, key transcript.Key, text, by string
 // the kind declined; substitutes do not reply in place of a person. Declining again is not an error. The reason may have as
 // many tokens as a reply. Decline returns the errors of Answer.
 func (d *Debate) Decline(ctx context.Context, key transcript.Key, reason, by string) error {
-	same := func(r *core.State) bool { return r.People.Declined[key] != nil }
+	same := func(r *core.State) bool {
+		return r.People.Declined[key] != nil
+	}
 	return d.reply(ctx, journal.ActDecline, key, same, func(c *transaction, _ *protocol.Step) (Event, error) {
 		reason = characters.Valid(reason)
-		if err := core.ProblemsOf("reply", additions.CheckBy(by)); err != nil {
+		if err := core.ProblemsOf("reply", userinput.CheckBy(by)); err != nil {
 			return nil, err
 		}
 		tokens := c.State.Engine.Count("", reason)
@@ -633,7 +656,7 @@ func (d *Debate) Edit(ctx context.Context, cfg Config) error {
 		problems := slices.Concat(
 			found,
 			frozenFields(c.State, cfg),
-			additions.CheckReaders(c.State.Config.Documents, cfg.Documents),
+			userinput.CheckReaders(c.State.Config.Documents, cfg.Documents),
 		)
 		if err := core.ProblemsError(problems); err != nil {
 			return err
@@ -973,7 +996,10 @@ func (d *Debate) readEvents(ctx context.Context, last *int64, limit int64) (stor
 				Err: err,
 			}
 		}
-		list = append(list, live.Timed[Event]{After: e.Seq - 1, Event: ev})
+		list = append(list, live.Timed[Event]{
+			After: e.Seq - 1,
+			Event: ev,
+		})
 		*last = e.Seq
 	}
 	return status, list, nil

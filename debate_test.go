@@ -1502,29 +1502,6 @@ func TestAViewerGetsTheErrorsOfTheStore(t *testing.T) {
 	}
 }
 
-func TestAnEditKeepsWhatWasAssigned(t *testing.T) {
-	was := debate.Participant{Name: "Ann", Role: "economist", Persona: "calm", Instructions: "Be brief."}
-	p := was.Profile()
-	p.Role = "an assigned role"
-	p.Persona = "an assigned one"
-	p.KeyArguments = []string{"one"}
-	now := was
-	now.Position = "yes"
-	debate.EditProfile(&p, &was, &now)
-	require.Equal(t, transcript.Profile{
-		Name:         "Ann",
-		Role:         "an assigned role",
-		Position:     "yes",
-		Persona:      "an assigned one",
-		KeyArguments: []string{"one"},
-		Instructions: "Be brief.",
-	}, p, "what did not change stays")
-	now.Persona = "angry"
-	debate.EditProfile(&p, &was, &now)
-	require.Equal(t, "angry", p.Persona)
-	require.Nil(t, p.KeyArguments)
-}
-
 // idle returns a debate that has not begun, and its store.
 func idle(t *testing.T) (*debate.Debate, store.Store) {
 	t.Helper()

@@ -30,8 +30,8 @@ import (
 // driver drives one debate: it plans the steps that may run, runs them and commits their turns. Run, RunOnce and
 // Start use the same driver; they differ in who watches.
 //
-// A step travels in a circle. engage reads the journal into a record. advance, again and again, calls step: plan asks the record which
-// steps are missing, and makes an execution for each, with its request. perform runs the executions, each on a goroutine of its own
+// A step travels in a circle. engage reads the journal into a record. advance, again and again, calls step: nextTask asks the record
+// which steps are missing, and makes an execution for each, with its request. perform runs the executions, each on a goroutine of its own
 // if there are several. The reply comes back as a turn, which commitTurn adds to the journal, together with every event that follows
 // from it without a model. The journal calls committed for each event, and Flush shows it. The record, changed by the events, then
 // has other steps missing.
@@ -53,7 +53,7 @@ type driver struct {
 	turn       chan struct{} // closed when a debate in the background may be driven; nil if it does not wait for that
 	stop       []func()      // called in order by leave
 
-	executions []*execution // reused for each plan
+	executions []*execution // reused for each task
 	pause      step.Hold
 	show       func(ev Event, seq int64) error // out.show
 	firstRun   atomic.Bool                     // Run drives a debate that has no turn
@@ -69,18 +69,18 @@ type driver struct {
 	reviews     sync.WaitGroup
 }
 
-// plan is what to do next. At most one of the first three fields is set.
-type plan struct {
+// A task holds what a driver does next. At most one of the first three fields is set.
+type task struct {
 	check      *Config       // configuration to check
 	hidden     []string      // what its judges do not see
 	executions []*execution  // steps to run
 	wait       time.Duration // wait before anything may run
 
-	known, newest int64 // the driver's known and newest when the plan was made
+	known, newest int64 // the driver's known and newest when the task was made
 }
 
-// calls reports whether the plan calls providers.
-func (p *plan) calls() bool { return p.check != nil || len(p.executions) > 0 }
+// calls reports whether the task calls providers.
+func (t *task) calls() bool { return t.check != nil || len(t.executions) > 0 }
 
 // wake is called by the store after each commit, with the last seq. If another writer has committed while calls are
 // in flight, the driver cancels those whose steps were superseded. 0 means that the debate was deleted: then
@@ -145,10 +145,10 @@ const (
 // behind reports whether the store has announced entries after seq.
 func (dr *driver) behind(seq int64) bool { return dr.newest.Load() > seq }
 
-// outdated reports whether the journal has changed since a plan was made.
-func (dr *driver) outdated(p plan) bool {
+// outdated reports whether the journal has changed since a task was made.
+func (dr *driver) outdated(t task) bool {
 	newest := dr.newest.Load()
-	return dr.known.Load() != p.known || newest != p.newest && newest > p.known
+	return dr.known.Load() != t.known || newest != t.newest && newest > t.known
 }
 
 // writing implements follower.
@@ -239,13 +239,18 @@ func (dr *driver) admitted() bool {
 		return true
 	default:
 	}
+	await(dr, dr.turn)
+	return false
+}
+
+// await waits until something changes, the engine closes, or over is closed or has a value.
+func await[T any](dr *driver, over <-chan T) {
 	select {
-	case <-dr.turn:
+	case <-over:
 	case <-dr.woken:
 	case <-dr.engine.closing:
 	case <-dr.ctx.Done():
 	}
-	return false
 }
 
 // yieldTurn lets another debate be driven.
@@ -410,7 +415,10 @@ func (dr *driver) fail(p *panics.Error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(dr.ctx), failTimeout) // the panic may have canceled all calls
 	defer cancel()
 	err := j.change(ctx, func(c *transaction) error {
-		return c.Decide(&core.Act{Kind: journal.ActBroken, Failure: core.PanicFailure(p, transcript.Key{}, time.Now())})
+		return c.Decide(&core.Act{
+			Kind:    journal.ActBroken,
+			Failure: core.PanicFailure(p, transcript.Key{}, time.Now()),
+		})
 	})
 	if err != nil {
 		return err
@@ -424,16 +432,16 @@ func (dr *driver) fail(p *panics.Error) error {
 // failTimeout limits the time of a commit that reports a panic.
 const failTimeout = 30 * time.Second
 
-// step does what can be done now and reports whether there is more to do. It makes one plan and carries it out. Events that are
+// step does what can be done now and reports whether there is more to do. It takes one task and carries it out. Events that are
 // committed meanwhile are shown in between, when the journal is free.
 func (dr *driver) step() (more bool, err error) {
-	p, err := dr.planWithDocuments()
+	t, err := dr.taskWithDocuments()
 	dr.engine.tellLack(dr.ctx, dr.journal.id, err)
 	dr.out.Flush()
 	if dr.out.Gone || err != nil {
 		return false, err
 	}
-	if p.calls() {
+	if t.calls() {
 		admitted := dr.admitted()
 		if !admitted {
 			if dr.ctx.Err() != nil {
@@ -443,7 +451,7 @@ func (dr *driver) step() (more bool, err error) {
 		}
 		dr.observe() // in the background, a drive begins again after a pause
 	}
-	err = dr.carryOut(p)
+	err = dr.carryOut(t)
 	dr.out.Flush()
 	if dr.out.Gone || err != nil {
 		return false, err
@@ -454,31 +462,31 @@ func (dr *driver) step() (more bool, err error) {
 	return dr.hasMore()
 }
 
-// planWithDocuments returns the next plan. Its executions have the texts of the private documents that they need.
-func (dr *driver) planWithDocuments() (p plan, err error) {
+// taskWithDocuments returns the next task. Its executions have the texts of the private documents that they need.
+func (dr *driver) taskWithDocuments() (t task, err error) {
 	if err := dr.lacksDocument(); err != nil {
-		return p, err
+		return t, err
 	}
-	p, err = dr.plan()
+	t, err = dr.nextTask()
 	if err != nil {
-		return p, err
+		return t, err
 	}
-	return p, dr.giveDocuments(p.executions)
+	return t, dr.giveDocuments(t.executions)
 }
 
-// carryOut does what a plan says. It runs no step of a plan that is outdated: that is planned again.
-func (dr *driver) carryOut(p plan) error {
+// carryOut does a task. It runs no step of a task that is outdated: that is planned again.
+func (dr *driver) carryOut(t task) error {
 	switch {
-	case p.check != nil:
-		return dr.validate(p)
-	case p.wait > 0:
+	case t.check != nil:
+		return dr.validate(t)
+	case t.wait > 0:
 		dr.yieldTurn()
-		dr.sleep(p.wait)
-	case len(p.executions) > 0 && !dr.outdated(p):
+		dr.sleep(t.wait)
+	case len(t.executions) > 0 && !dr.outdated(t):
 		if dr.signs {
 			dr.engine.heartbeats.Sign(dr.ctx, dr.journal.id)
 		}
-		return dr.perform(p)
+		return dr.perform(t)
 	}
 	return nil
 }
@@ -494,45 +502,48 @@ func (dr *driver) hasMore() (more bool, err error) {
 	return r == nil || r.Lifecycle.State.Active(), nil
 }
 
-// plan says what is next, after it has brought the record up to date and has added what needs no model. If the protocol asks for a step
-// that can never run, it commits that failure, and the plan is empty.
-func (dr *driver) plan() (p plan, err error) {
+// nextTask says what is next, after it has brought the record up to date and has added what needs no model. If the protocol asks for
+// a step that can never run, it commits that failure, and the task is empty.
+func (dr *driver) nextTask() (t task, err error) {
 	j := dr.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if dr.engine.drivers.Closed() {
-		return p, ErrClosed
+		return t, ErrClosed
 	}
-	p.newest = dr.newest.Load()
+	t.newest = dr.newest.Load()
 	if j.rec == nil || dr.behind(j.rec.Seq) || !j.rec.PhaseOpen() {
 		if err := j.change(dr.ctx, dr.prepare); err != nil {
-			return p, err
+			return t, err
 		}
 	}
 	if err := dr.lacks(j.rec); err != nil {
-		return p, err
+		return t, err
 	}
-	p.known = dr.known.Load()
+	t.known = dr.known.Load()
 	dr.firstRun.Store(dr.out.Yield != nil && !j.rec.HasTurns())
 	switch r := j.rec; {
 	case dr.only != "" && dr.only != core.PlanOf(r).Key: // the plan is done
 	case r.Lifecycle.State == fsm.Validating:
-		p.check = r.Config
-		p.hidden = r.Hidden
+		t.check = r.Config
+		t.hidden = r.Hidden
 	case r.Lifecycle.State == fsm.RoundComplete:
-		p.wait = max(time.Until(r.NextRoundAt()), 1)
+		t.wait = max(time.Until(r.NextRoundAt()), 1)
 	case r.Lifecycle.State.Active():
-		p.executions, err = dr.newExecutions(r)
+		t.executions, err = dr.newExecutions(r)
 		if broken, ok := errors.AsType[*Failure](err); ok {
-			return p, j.change(dr.ctx, func(c *transaction) error {
+			return t, j.change(dr.ctx, func(c *transaction) error {
 				if !c.State.PhaseOpen() { // another process was first
 					return nil
 				}
-				return c.Decide(&core.Act{Kind: journal.ActBroken, Failure: broken})
+				return c.Decide(&core.Act{
+					Kind:    journal.ActBroken,
+					Failure: broken,
+				})
 			})
 		}
 	}
-	return p, err
+	return t, err
 }
 
 // lacks returns an ErrUnsupported if the engine lacks what the debate needs to be driven. It checks each configuration once.
@@ -571,8 +582,8 @@ func (dr *driver) prepare(c *transaction) error {
 }
 
 // validate checks what only a driver can check. It then starts the debate or returns it to configuring.
-func (dr *driver) validate(p plan) error {
-	problems, windows, superseded := dr.checkProviders(p)
+func (dr *driver) validate(t task) error {
+	problems, windows, superseded := dr.checkProviders(t)
 	if dr.ctx.Err() != nil {
 		return context.Cause(dr.ctx)
 	}
@@ -581,7 +592,10 @@ func (dr *driver) validate(p plan) error {
 	}
 	var first preflight
 	if len(problems) == 0 {
-		first = dr.engine.preflight(core.Seats{Config: p.check, Hidden: p.hidden}, windows)
+		first = dr.engine.preflight(core.Seats{
+			Config: t.check,
+			Hidden: t.hidden,
+		}, windows)
 		problems = first.problems
 		if first.lacks != nil {
 			dr.engine.tellLack(dr.ctx, dr.journal.id, first.lacks)
@@ -598,7 +612,10 @@ func (dr *driver) validate(p plan) error {
 			return nil
 		case len(problems) > 0:
 			found = problems
-			return c.Decide(&core.Act{Kind: journal.ActCheck, Check: StateChanged{Problems: found}})
+			return c.Decide(&core.Act{
+				Kind:  journal.ActCheck,
+				Check: StateChanged{Problems: found},
+			})
 		}
 		cfg := first.record.Config
 		warnings := slices.Concat(c.State.ConfigWarnings(), core.StartWarnings(cfg, c.State.Cursor.Run, windows, first.limits),
@@ -624,8 +641,8 @@ func (dr *driver) validate(p plan) error {
 
 // checkProviders checks the keys and models of the providers, and returns the windows of StateChanged.Windows. It reports whether
 // a control superseded the check, which then ended early.
-func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, windows map[string]int, superseded bool) {
-	ctx, cancel := context.WithTimeout(dr.within, p.check.Limits.StepTimeout)
+func (dr *driver) checkProviders(t task) (problems []protocol.Problem, windows map[string]int, superseded bool) {
+	ctx, cancel := context.WithTimeout(dr.within, t.check.Limits.StepTimeout)
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	set := func(f context.CancelCauseFunc) {
@@ -636,30 +653,20 @@ func (dr *driver) checkProviders(p plan) (problems []protocol.Problem, windows m
 	set(stop)
 	defer set(nil)
 	defer stop(nil)
-	if dr.outdated(p) { // the plan became outdated before its check could be canceled
+	if dr.outdated(t) { // the task became outdated before its check could be canceled
 		dr.recheck()
 	}
-	actors := dr.engine.clientsOf(p.check)
+	actors := dr.engine.clientsOf(t.check)
 	ask := dr.engine.asker()
 	problems = slices.Concat(ask.Access(ctx, actors), ask.Settings(ctx, actors))
 	return problems, ask.Windows(ctx, actors), errors.Is(context.Cause(ctx), step.ErrSuperseded)
 }
 
-// sleep waits until something changes, the engine closes, or the given time has passed. If wait is negative, it waits
-// without a limit.
+// sleep waits until something changes, the engine closes, or the given time has passed.
 func (dr *driver) sleep(wait time.Duration) {
-	var over <-chan time.Time
-	if wait >= 0 {
-		t := time.NewTimer(wait)
-		defer t.Stop()
-		over = t.C
-	}
-	select {
-	case <-over:
-	case <-dr.woken:
-	case <-dr.engine.closing:
-	case <-dr.ctx.Done():
-	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	await(dr, t.C)
 }
 
 func (dr *driver) showEnd() {
@@ -772,10 +779,10 @@ func (x *execution) runParallel(i int, inbox chan<- message) {
 	finished = true
 }
 
-// perform runs the steps of a plan and commits each turn when it is complete. It runs a single step on this
+// perform runs the steps of a task and commits each turn when it is complete. It runs a single step on this
 // goroutine, so that chunks go from the model to the viewer directly.
-func (dr *driver) perform(p plan) error {
-	calls := p.executions
+func (dr *driver) perform(t task) error {
+	calls := t.executions
 	defer func() {
 		dr.finish(calls)
 		for _, c := range calls {
@@ -783,7 +790,7 @@ func (dr *driver) perform(p plan) error {
 		}
 	}()
 	dr.launch(calls)
-	if dr.outdated(p) { // the plan became outdated before its calls could be canceled
+	if dr.outdated(t) { // the task became outdated before its calls could be canceled
 		dr.recheck()
 	}
 	if len(calls) > 1 {
@@ -943,7 +950,7 @@ func (dr *driver) read(f func(*core.State)) {
 	}
 }
 
-// handleFailures handles the failures of calls when all calls of the plan have ended. It returns errors other than
+// handleFailures handles the failures of calls when all calls of the task have ended. It returns errors other than
 // failures of calls: the end of driving, or an error of the store.
 func (dr *driver) handleFailures(calls []*execution) error {
 	dr.journal.mu.Lock()
@@ -1042,7 +1049,9 @@ func startBackground(ctx context.Context, e *Engine, j *openJournal, late bool) 
 	for {
 		dr, err := engage(ctx, e, j, nil)
 		if errors.Is(err, ErrBusy) {
-			waits := e.drivers.After(j.id, func() { _ = startBackground(ctx, e, j, true) })
+			waits := e.drivers.After(j.id, func() {
+				_ = startBackground(ctx, e, j, true)
+			})
 			if waits {
 				return nil
 			}
@@ -1097,7 +1106,7 @@ func (dr *driver) stays() bool {
 	dr.unobserve(nil)
 	dr.yieldTurn()
 	dr.engine.heartbeats.Announce(dr.ctx, dr.journal.id) // tells whoever resumes it that it is driven here
-	dr.sleep(-1)
+	await(dr, dr.ctx.Done())                             // without a limit
 	return !dr.restarted()
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/admission"
 	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/entrylist"
 	"github.com/elenchus-go/debate/internal/heartbeat"
-	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/spool"
@@ -267,7 +267,9 @@ func (e *Engine) newReporter(o Options) *reporter {
 	if most <= 0 {
 		most = defaultMaxQueue
 	}
-	present := func(id string, ev Event) { p.guard(id, func() { show(id, ev) }) }
+	present := func(id string, ev Event) {
+		p.guard(id, func() { show(id, ev) })
+	}
 	deliver := func(id string, ev Event) {
 		for _, w := range warningsOf(ev) {
 			present(id, restamp(w, ev.Meta().Seq-1))
@@ -291,7 +293,7 @@ func (e *Engine) newReporter(o Options) *reporter {
 			present(id, w)
 		}
 		for _, r := range m.Stored {
-			journals.Read(e.ctx, e.store, id, r.First, r.Last, e.log, func(entry store.Entry) {
+			entrylist.Read(e.ctx, e.store, id, r.First, r.Last, e.log, func(entry store.Entry) {
 				if ev, damaged := journal.DecodeEntry(entry); damaged == nil {
 					deliver(id, ev)
 				}
@@ -315,11 +317,17 @@ func (e *Engine) newReporter(o Options) *reporter {
 // The error names each debate that this engine cannot continue or sign; Recover continues the others. Later errors are logged.
 func (e *Engine) Recover(ctx context.Context) error {
 	look := &heartbeat.Recovery{
-		Store:    e.store,
-		Drives:   e.drivers.Drives,
-		Gone:     func(s store.Status) bool { return e.schedules || e.heartbeats.IsGone(s) },
-		Status:   func(ctx context.Context, id string) (store.Status, error) { return handleOn(e, id).Status(ctx) },
-		TakeOver: func(ctx context.Context, id string) error { return takeOver(ctx, e, id) },
+		Store:  e.store,
+		Drives: e.drivers.Drives,
+		Gone: func(s store.Status) bool {
+			return e.schedules || e.heartbeats.IsGone(s)
+		},
+		Status: func(ctx context.Context, id string) (store.Status, error) {
+			return handleOn(e, id).Status(ctx)
+		},
+		TakeOver: func(ctx context.Context, id string) error {
+			return takeOver(ctx, e, id)
+		},
 	}
 	err := errors.Join(look.Once(ctx), signEnded(ctx, e))
 	e.mu.Lock()
@@ -328,7 +336,9 @@ func (e *Engine) Recover(ctx context.Context) error {
 	case e.drivers.Closed():
 		return fmt.Errorf("recover debates: %w", ErrClosed)
 	case e.recovery == nil && e.heartbeats != nil && !e.schedules:
-		e.recovery = time.AfterFunc(e.heartbeats.Every(), func() { e.recoverAgain(look) })
+		e.recovery = time.AfterFunc(e.heartbeats.Every(), func() {
+			e.recoverAgain(look)
+		})
 	}
 	return err
 }

@@ -71,9 +71,8 @@ func (d *Debate) Record() any { return d.journal.rec }
 
 // FilledResults returns two results of one record that has everything that a result can hold, and the record.
 func FilledResults(fill func(any)) (a, b *Result, rec any) {
-	r := core.NewState("d", core.NoEnvironment)
-	r.Config = &Config{Protocol: sharing{}}
-	r.AddParticipants()
+	c := &Config{ID: "d", Protocol: sharing{}}
+	r := core.BeforeStart(core.Seats{Config: c}, core.NoEnvironment)
 	r.Profiles = []transcript.Profile{{Name: "A"}}
 	r.Turns = make([]transcript.Turn, 3)
 	for i := range r.Turns {
@@ -93,8 +92,8 @@ func FilledResults(fill func(any)) (a, b *Result, rec any) {
 	fill(&r.Decisions.Question)
 	fill(&r.Losses.Failure)
 	fill(&r.Accepted.Problems)
-	r.Agenda.Course = &forks.Course{Plan: &journal.Course{Swap: true}}
-	fill(&r.Agenda.Course.Plan.Omit)
+	r.Agenda.Course = &forks.Course{Given: &journal.Course{Swap: true}}
+	fill(&r.Agenda.Course.Given.Omit)
 	fill(&r.Agenda.Course.Departures)
 	fill(&r.Agenda.Course.Remaining)
 	r.Sources.Add(transcript.Key{Actor: "A"}, 1, []tool.Record{{Sources: []tool.Source{{Number: 1, URI: "u", Title: "t", Text: "x"}}}})
@@ -118,7 +117,7 @@ func (d *Debate) PerformPlanAfter(t testing.TB, between func()) {
 	dr, err := engage(t.Context(), d.engine, d.journal, nil)
 	require.NoError(t, err)
 	defer dr.release()
-	p, err := dr.plan()
+	p, err := dr.nextTask()
 	require.NoError(t, err)
 	require.NotEmpty(t, p.executions)
 	between()
@@ -146,6 +145,3 @@ func ObservationAllocations() float64 {
 		p.committed(ctx, "d", entry)
 	})
 }
-
-// EditProfile changes a profile as an edit of the configuration does.
-func EditProfile(p *transcript.Profile, was, now *Participant) { core.EditProfile(p, was, now) }

@@ -14,16 +14,16 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/agenda"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/deepcopy"
+	"github.com/elenchus-go/debate/internal/entrylist"
 	"github.com/elenchus-go/debate/internal/forks"
-	"github.com/elenchus-go/debate/internal/journals"
 	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/seal"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/turns"
+	"github.com/elenchus-go/debate/internal/userinput"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/protocol"
@@ -83,7 +83,9 @@ func (e *Engine) Rejudge(ctx context.Context, id string, again Rejudge) (*Debate
 		ctx,
 		"rejudge",
 		id,
-		func(entries []store.Entry) (*fork, error) { return e.rejudge(id, entries, &again) },
+		func(entries []store.Entry) (*fork, error) {
+			return e.rejudge(id, entries, &again)
+		},
 	)
 }
 
@@ -170,19 +172,21 @@ func (l *lastChange) add(ev Event, question *Question) {
 
 // decided returns the answer to a question that nothing but a remark follows.
 func (l *lastChange) decided() (action string, q *Question) {
-	if len(l.events) == 0 || l.events[0].Meta().Act != journal.ActDecide {
+	given := slices.DeleteFunc(slices.Clone(l.events), isRemark)
+	if len(given) != 1 || given[0].Meta().Act != journal.ActDecide {
 		return "", nil
 	}
-	for _, ev := range l.events[1:] {
-		if t, ok := ev.(TurnDone); !ok || t.Turn.Kind != transcript.Remark {
-			return "", nil
-		}
-	}
-	d, ok := l.events[0].(Decided)
+	d, ok := given[0].(Decided)
 	if !ok {
 		return "", nil
 	}
 	return d.Action, l.question
+}
+
+// isRemark reports whether an event is the remark of a person.
+func isRemark(ev Event) bool {
+	t, ok := ev.(TurnDone)
+	return ok && t.Turn.Kind == transcript.Remark
 }
 
 // dropped returns the drop with which the change ends, or nil.
@@ -198,7 +202,7 @@ func (l *lastChange) dropped() *Dropped {
 
 // cut returns the first seq entries of the parent, or those that the fork begins with instead.
 func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
-	l := &core.ProblemList{Problems: append(additions.CheckID(f.edits.ID), additions.CheckLabels(f.edits.Labels)...)}
+	l := &core.ProblemList{Problems: append(userinput.CheckID(f.edits.ID), userinput.CheckLabels(f.edits.Labels)...)}
 	if c := f.edits.Config; c != nil && protocols.IsNil(c.Protocol) {
 		l.Add("config.protocol", "it is a nil pointer of type %T, use a value", c.Protocol)
 	}
@@ -219,8 +223,7 @@ func (f *fork) cut(entries []store.Entry, seq int64) ([]store.Entry, error) {
 	}
 	if seq < end {
 		next, err := journal.DecodeEntry(entries[seq])
-		given, ok := next.(TurnDone)
-		if err == nil && ok && given.Act == "" && given.Turn.Kind == transcript.Remark && given.Repeats == 0 { // with a decision
+		if err == nil && isRemark(next) && next.Meta().Act == "" && next.Meta().Repeats == 0 { // with a decision
 			seq++
 		}
 	}
@@ -324,7 +327,7 @@ func (f *fork) reconfigure(e store.Entry) (store.Entry, error) {
 	if f.edits.Labels != nil {
 		fields["labels"] = f.edits.Labels
 	}
-	c.Config, err = journals.SetFields(c.Config, fields)
+	c.Config, err = entrylist.SetFields(c.Config, fields)
 	if err != nil {
 		return e, &store.Damaged{
 			ID:  f.parent,
@@ -457,7 +460,9 @@ type Edits struct {
 }
 
 func edit(ctx context.Context, e *Engine, c *core.Change, edits *Edits) error {
-	if edits.Config == nil && edits.Turn == (transcript.Key{}) && edits.Silent.IsZero() {
+	if edits.Config == nil &&
+		edits.Turn == (transcript.Key{}) &&
+		edits.Silent.IsZero() {
 		return nil
 	}
 	if c.State.Lifecycle.State.Final() {
@@ -502,10 +507,10 @@ func editConfig(ctx context.Context, e *Engine, c *core.Change, edits *Edits) er
 	if r.HasTurns() {
 		found = append(found, fixedFields(r, &cfg)...)
 	}
-	found = append(found, additions.CheckReaders(r.Config.Documents, cfg.Documents)...)
+	found = append(found, userinput.CheckReaders(r.Config.Documents, cfg.Documents)...)
 	var limits map[string]int
-	if len(found) == 0 && r.Accepted.Valid &&
-		r.Lifecycle.State != fsm.Ready { // it is not checked again before it continues
+	checkedAgain := !r.Accepted.Valid || r.Lifecycle.State == fsm.Ready // before it continues
+	if len(found) == 0 && !checkedAgain {
 		core.KeepWindows(&cfg, r.Config)
 		core.SetWindows(&cfg, e.knownWindows(ctx, &cfg))
 		first := e.preflight(core.Seats{Config: &cfg}, nil)
@@ -579,7 +584,9 @@ func editTurn(c *core.Change, edits *Edits) error {
 // replaces reports whether an entry is a turn that the edits replace.
 func (edits *Edits) replaces(e store.Entry) bool {
 	return e.Key == edits.Turn.String() ||
-		slices.ContainsFunc(edits.Silent.Turns, func(k transcript.Key) bool { return e.Key == k.String() })
+		slices.ContainsFunc(edits.Silent.Turns, func(k transcript.Key) bool {
+			return e.Key == k.String()
+		})
 }
 
 // checkSilent adds a problem for each turn that cannot be silent.
@@ -591,7 +598,7 @@ func (edits *Edits) checkSilent(list []store.Entry, l *core.ProblemList) {
 		l.Add("silent.documents", "documents cannot be silent, give turns or seats")
 	}
 	l.Problems = append(l.Problems, forks.CheckSilentTurns(edits.Silent.Turns, func(key transcript.Key) (*transcript.Turn, bool) {
-		at := journals.Find(list, key.String())
+		at := entrylist.Find(list, key.String())
 		if at < 0 {
 			return nil, false
 		}
@@ -602,7 +609,9 @@ func (edits *Edits) checkSilent(list []store.Entry, l *core.ProblemList) {
 		return nil, true
 	})...)
 	ev, _ := journal.DecodeEntry(list[0])
-	if first, ok := ev.(ConfigChanged); ok && first.Origin != nil && first.Origin.Course != nil {
+	if first, ok := ev.(ConfigChanged); ok &&
+		first.Origin != nil &&
+		first.Origin.Course != nil {
 		l.Add("silent", "the judges of the debate were asked again, and its course stays: fork its parent")
 	}
 }
@@ -631,7 +640,10 @@ type Rejudge struct {
 // config returns the configuration of the new debate, or nil if it is that of the parent at the entry from. Judges who dropped out
 // before that entry stay out, unless new judges are given.
 func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, error) {
-	changed := again.Judges != nil || again.Rubric != nil || again.Prompts != "" || again.Prices != nil
+	changed := again.Judges != nil ||
+		again.Rubric != nil ||
+		again.Prompts != "" ||
+		again.Prices != nil
 	var last ConfigChanged
 	dropped := map[string]bool{}
 	for _, ev := range events {
@@ -657,7 +669,9 @@ func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, er
 	if err != nil {
 		return nil, err
 	}
-	c.Judges = slices.DeleteFunc(c.Judges, func(j Participant) bool { return dropped[j.Name] })
+	c.Judges = slices.DeleteFunc(c.Judges, func(j Participant) bool {
+		return dropped[j.Name]
+	})
 	if again.Judges != nil {
 		c.Judges = slices.Clone(again.Judges)
 	}
@@ -678,7 +692,7 @@ func (again *Rejudge) config(e *Engine, events []Event, from int64) (*Config, er
 
 // courseOf returns the course that a rejudged debate has of its parent.
 func courseOf(r *core.State, events []Event, again *Rejudge) (*journal.Course, error) {
-	l := &core.ProblemList{Problems: append(additions.CheckID(again.ID), additions.CheckLabels(again.Labels)...)}
+	l := &core.ProblemList{Problems: append(userinput.CheckID(again.ID), userinput.CheckLabels(again.Labels)...)}
 	c := &journal.Course{Omit: again.Omit, Swap: again.Swap}
 	decider, ok := r.Config.Protocol.(protocol.Decider)
 	if ok {
@@ -744,7 +758,7 @@ func (again *Rejudge) checkTools(l *core.ProblemList, r *core.State, rest []Even
 // beforeRejudging returns the entries of the debate that a rejudged debate has judged again, as far as the debate keeps them. It
 // returns the list unchanged if the debate does not repeat the turn with that key.
 func beforeRejudging(list []store.Entry, key transcript.Key) ([]store.Entry, error) {
-	at := journals.Find(list, key.String())
+	at := entrylist.Find(list, key.String())
 	if at < 0 {
 		return list, nil
 	}
@@ -763,7 +777,7 @@ func beforeRejudging(list []store.Entry, key transcript.Key) ([]store.Entry, err
 	alone := *first.Origin
 	alone.Course = nil
 	first.Origin = &alone
-	list = slices.Clone(list[:c.Plan.From])
+	list = slices.Clone(list[:c.Given.From])
 	list[0].Data = journal.Data(first)
 	return append(list, journal.Entries(c.Events())...), nil
 }

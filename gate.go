@@ -12,7 +12,6 @@ import (
 
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/attachment"
 	"github.com/elenchus-go/debate/internal/budget"
 	"github.com/elenchus-go/debate/internal/characters"
@@ -23,6 +22,7 @@ import (
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/step/prompting"
+	"github.com/elenchus-go/debate/internal/userinput"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/protocol/panel"
 	"github.com/elenchus-go/debate/providers"
@@ -124,7 +124,9 @@ func (e *Engine) readDocument(ctx context.Context, id string, labels map[string]
 	if e.documents == nil {
 		return "", unread("it is private, set Options.Documents", nil)
 	}
-	panicked := panics.Call(func() { text, err = e.documents(ctx, id, maps.Clone(labels), d) })
+	panicked := panics.Call(func() {
+		text, err = e.documents(ctx, id, maps.Clone(labels), d)
+	})
 	switch {
 	case panicked != nil: // it may quote the text
 		return "", unread("Options.Documents panicked", nil)
@@ -223,7 +225,7 @@ func nameModels(c *Config, env *core.Environment) {
 
 // nameModel sets the model of an actor that has none.
 func nameModel(p *Participant, env *core.Environment) {
-	if p.Model != "" || p.Human || env.Bind == nil {
+	if p.Model != "" || p.Human {
 		return
 	}
 	_, client, err := env.Bind(p.Provider)
@@ -253,18 +255,18 @@ func derivePositions(c Config) {
 // systemActor fills in the model of the persona assigner or the summarizer from the first judge or participant that is
 // not a person.
 func systemActor(c *Config, p Participant) Participant {
-	for _, list := range [][]Participant{c.Judges, c.Participants} {
-		at := slices.IndexFunc(list, func(o Participant) bool { return !o.Human && !o.Disabled })
-		if at < 0 {
-			continue
-		}
-		if p.Provider == "" {
-			p.Provider = list[at].Provider
-			p.Model = cmp.Or(p.Model, list[at].Model)
-		}
-		p.Window = cmp.Or(p.Window, list[at].Window)
-		break
+	list := slices.Concat(c.Judges, c.Participants)
+	at := slices.IndexFunc(list, func(o Participant) bool {
+		return !o.Human && !o.Disabled
+	})
+	if at < 0 {
+		return p
 	}
+	if p.Provider == "" {
+		p.Provider = list[at].Provider
+		p.Model = cmp.Or(p.Model, list[at].Model)
+	}
+	p.Window = cmp.Or(p.Window, list[at].Window)
 	return p
 }
 
@@ -273,7 +275,7 @@ func checkConfig(c *Config, env *core.Environment, l *core.ProblemList, own prot
 	if characters.IsBlank(c.Topic) {
 		l.Add("topic", "it is blank, set a question or claim to debate")
 	}
-	l.Problems = append(l.Problems, additions.CheckLabels(c.Labels)...)
+	l.Problems = append(l.Problems, userinput.CheckLabels(c.Labels)...)
 	texts := core.TextsOf(c)
 	if c.Documents != nil {
 		l.Problems = append(l.Problems, texts.CheckDocuments(c.Actors(), c.HasSeat)...)
@@ -298,7 +300,7 @@ func checkConfig(c *Config, env *core.Environment, l *core.ProblemList, own prot
 // checkProtocol adds every problem that the protocol finds. If it finds none and all names are valid, it adds those of
 // the phases and budgets, and fills in the default of Limits.OutputTokens.
 func checkProtocol(c *Config, env *core.Environment, l *core.ProblemList, own protocol.Defaults, named bool) {
-	r := core.Planned(core.Seats{Config: c}, env)
+	r := core.BeforeStart(core.Seats{Config: c}, env)
 	found := c.Protocol.Check(&r.Record)
 	l.Problems = append(l.Problems, found...)
 	f := budget.Forecast{Assesses: true}
@@ -350,12 +352,15 @@ func (e *Engine) preflight(seats core.Seats, windows map[string]int) (p prefligh
 	c := *seats.Config
 	core.SetWindows(&c, windows)
 	seats.Config = &c
-	r := core.Planned(seats, e.env)
+	r := core.BeforeStart(seats, e.env)
 	p.record = r
 	steps := core.ForecastOf(r).Steps
 	if c.History.UsesSummaries() {
 		steps = append(steps, protocol.Step{
-			Key:    transcript.Key{Actor: protocol.Summarizer, Phase: r.SummaryPhase().Name},
+			Key: transcript.Key{
+				Actor: protocol.Summarizer,
+				Phase: r.SummaryPhase().Name,
+			},
 			Prompt: "summarize",
 			Vars:   map[string]string{"words": "1000"},
 		})

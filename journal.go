@@ -18,7 +18,7 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/chain"
-	"github.com/elenchus-go/debate/internal/journals"
+	"github.com/elenchus-go/debate/internal/entrylist"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/store"
@@ -94,7 +94,7 @@ func (j *openJournal) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if j.rec != nil && (head.Seq < j.rec.Seq || journals.IsOther(head, j.rec.Times.Created)) {
+	if j.rec != nil && (head.Seq < j.rec.Seq || entrylist.IsOther(head, j.rec.Times.Created)) {
 		j.rec = nil
 		return j.refresh(ctx)
 	}
@@ -103,7 +103,7 @@ func (j *openJournal) refresh(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, e := range journals.Decode(list, journal.DecodeEntry) {
+	for _, e := range entrylist.Decode(list, journal.DecodeEntry) {
 		if _, err := j.read(e); err != nil {
 			j.rec = nil
 			return err
@@ -202,7 +202,7 @@ func (j *openJournal) all(ctx context.Context) ([]store.Entry, error) {
 		created = j.rec.Times.Created
 	}
 	j.mu.Unlock()
-	return journals.All(ctx, j.store, j.id, kept, created)
+	return entrylist.All(ctx, j.store, j.id, kept, created)
 }
 
 // follow executes a committed transition on the machine and passes the event to the driver.

@@ -209,7 +209,9 @@ func (p *reporter) committed(ctx context.Context, id string, ev Event) {
 	}
 	if p.commit != nil {
 		for _, w := range warningsOf(ev) {
-			p.guard(id, func() { p.commit(ctx, id, restamp(w, ev.Meta().Seq-1)) })
+			p.guard(id, func() {
+				p.commit(ctx, id, restamp(w, ev.Meta().Seq-1))
+			})
 		}
 		p.guard(id, func() { p.commit(ctx, id, ev) })
 	}
@@ -218,6 +220,9 @@ func (p *reporter) committed(ctx context.Context, id string, ev Event) {
 
 // live reports a live event of a debate that is driven. It follows what was queued before it.
 func (p *reporter) live(id string, ev Event) {
+	if p.queue == nil {
+		return
+	}
 	p.queue.AddLive(id, func(seq int64) Event { return restamp(ev, seq) })
 }
 
@@ -474,7 +479,9 @@ func (e *Engine) environment() *core.Environment {
 	env.Audits = e.audits
 	env.Bind = e.providers.Bind
 	env.Tools = e.tools.Named
-	env.Contract = func(name string) *reply.Contract { return e.replies[name] }
+	env.Contract = func(name string) *reply.Contract {
+		return e.replies[name]
+	}
 	env.Rules = &Rules{
 		Number:    core.RulesNumber,
 		Counter:   naming.OfType(e.counter),
@@ -540,7 +547,9 @@ func (e *Engine) clientsOf(c *Config) []clients.Actor {
 	return list
 }
 
-func (e *Engine) asker() clients.Asker { return clients.Asker{Log: e.log, Shown: e.reports.shown} }
+func (e *Engine) asker() clients.Asker {
+	return clients.Asker{Log: e.log, Shown: e.reports.shown}
+}
 
 // knownWindows returns the windows of StateChanged.Windows for a configuration.
 func (e *Engine) knownWindows(ctx context.Context, c *Config) map[string]int {
@@ -569,7 +578,10 @@ func (s readableStore) Load(ctx context.Context, id string, after int64) (store.
 	}
 	for i := range all {
 		if n := formatIn(&all[i]); n > store.Format {
-			return store.Status{}, nil, &NewerFormat{ID: id, Format: n}
+			return store.Status{}, nil, &NewerFormat{
+				ID:     id,
+				Format: n,
+			}
 		}
 	}
 	return status, entries, nil

@@ -255,17 +255,22 @@ func (c *call) start() error {
 	}
 	c.live.Key, c.live.Events = x.key(), c
 	c.feed.Begin(&c.live)
-	if c.emit == nil && x.reports.queue == nil {
+	if !c.isWatched() {
 		return nil
 	}
-	ev := c.StartEvent()
-	if x.reports.queue != nil {
-		x.reports.live(c.ctx.Debate, ev)
-	}
+	return c.show(c.StartEvent(), c.chunks.Seq)
+}
+
+// isWatched reports whether somebody is shown the events of the call.
+func (c *call) isWatched() bool { return c.emit != nil || c.reports.queue != nil }
+
+// show shows an event to the observer, and then to the viewer, who may end the call.
+func (c *call) show(ev Event, seq int64) error {
+	c.reports.live(c.ctx.Debate, ev)
 	if c.emit == nil {
 		return nil
 	}
-	return c.emit(ev, c.chunks.Seq)
+	return c.emit(ev, seq)
 }
 
 // Chunk implements step.Call.
@@ -274,18 +279,10 @@ func (c *call) Chunk(text string) error {
 	if text != "" {
 		offset = c.feed.Add(&c.live, text)
 	}
-	reports := c.reports
-	if text == "" || c.emit == nil && reports.queue == nil || c.ctx.Err() != nil {
+	if text == "" || !c.isWatched() || c.ctx.Err() != nil {
 		return c.ctx.Err()
 	}
-	ev := c.ChunkEvent(offset, text)
-	if reports.queue != nil {
-		reports.live(c.ctx.Debate, ev)
-	}
-	if c.emit == nil {
-		return nil
-	}
-	return c.emit(ev, c.chunks.Seq)
+	return c.show(c.ChunkEvent(offset, text), c.chunks.Seq)
 }
 
 // StartEvent implements live.Maker.
@@ -341,14 +338,8 @@ func (c *call) Failed(e *providers.Error, wait time.Duration) error {
 		ev.Message = x.run.Plan.Pseudonyms.Reveal(doubtful.Error()) + "; asked once more"
 	}
 	c.feed.Fail(x.key(), ev)
-	if x.reports.queue != nil {
-		x.reports.live(x.debate, ev)
-	}
 	x.reports.logAttempt(x.ctx, x.debate, ev)
-	if c.emit == nil {
-		return nil
-	}
-	return c.emit(ev, ev.Seq)
+	return c.show(ev, ev.Seq)
 }
 
 // committer commits what happens in a step before its turn.
@@ -371,7 +362,9 @@ func (x *execution) Tools(ctx context.Context, c step.Calls) error {
 			x.key(),
 			&c,
 			p.Pseudonyms.Reveal,
-			func(f func(*rounds.Rounds)) { x.commits.read(func(r *core.State) { f(&r.Tools) }) },
+			func(f func(*rounds.Rounds)) {
+				x.commits.read(func(r *core.State) { f(&r.Tools) })
+			},
 		)
 	}
 	commit := func() error {
@@ -392,7 +385,10 @@ func (x *execution) Tools(ctx context.Context, c step.Calls) error {
 	}
 	number := b.Attempt(&c)
 	tokens := func(call *tool.Record) int {
-		shown := step.Result{Text: call.Text, Sources: rounds.LongestHeading(call.Sources)}
+		shown := step.Result{
+			Text:    call.Text,
+			Sources: rounds.LongestHeading(call.Sources),
+		}
 		return p.Count(p.Model.Request.Model, shown.Enclose(p.Pseudonyms, call.Name))
 	}
 	err := b.Run(ctx, calls, &c, tokens, func(ctx context.Context, call *tool.Record) (context.Context, func(error)) {
@@ -429,12 +425,15 @@ func (x *execution) commitCalls(c *step.Calls, calls []tool.Record, isNew bool) 
 	return x.commits.commitRound(func(t *transaction) error {
 		ev.EventMeta = t.StampFor(journal.ActTools, "tools")
 		ev.At = t.Now
-		if !x.isWanted(t.State) ||
-			t.State.Tools.Check(&ev) != nil { // another process was first, or the debate has moved on
+		isOpen := x.isWanted(t.State) && t.State.Tools.Check(&ev) == nil
+		if !isOpen { // another process was first, or the debate has moved on
 			return fmt.Errorf("the step or its round of tool calls is no longer open: %w", step.ErrSuperseded)
 		}
 		t.State.Sources.Number(ev.Key, x.run.Plan.Step.VisibleSeq, ev.Calls)
-		return t.Decide(&core.Act{Kind: journal.ActTools, Given: ev})
+		return t.Decide(&core.Act{
+			Kind:  journal.ActTools,
+			Given: ev,
+		})
 	})
 }
 
@@ -724,14 +723,14 @@ func (x *execution) Others(ctx context.Context, provider string, since time.Time
 	if len(others) == 0 {
 		return step.OthersWait
 	}
-	for _, other := range others {
-		switch {
-		case e.answers.CameSince(other.Provider, since):
-			return step.OthersAnswer
-		case !e.answers.CameSince(provider, time.Time{}) &&
-			e.answers.CameSince(other.Provider, time.Time{}): // its address is probably wrong
-			return step.OthersAnswer
-		}
+	if !e.answers.CameSince(provider, time.Time{}) { // its address is probably wrong: any answer of others shows that
+		since = time.Time{}
+	}
+	answered := slices.ContainsFunc(others, func(other clients.Actor) bool {
+		return e.answers.CameSince(other.Provider, since)
+	})
+	if answered {
+		return step.OthersAnswer
 	}
 	answer, known := e.asker().AnyAnswers(ctx, others)
 	switch {
@@ -764,7 +763,10 @@ func (e *Engine) othersThan(r *core.State, p *step.Plan, provider string) (list 
 	}
 	for _, x := range e.clientsOf(r.Config) {
 		person := x.NoText
-		if !person && x.Provider != provider && x.Seat != p.Step.Actor && slices.Contains(going, x.Seat) {
+		if !person &&
+			x.Provider != provider &&
+			x.Seat != p.Step.Actor &&
+			slices.Contains(going, x.Seat) {
 			list = append(list, x)
 		}
 	}

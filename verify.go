@@ -13,7 +13,7 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/clients"
-	"github.com/elenchus-go/debate/internal/journals"
+	"github.com/elenchus-go/debate/internal/entrylist"
 	"github.com/elenchus-go/debate/internal/panics"
 	"github.com/elenchus-go/debate/internal/protocols"
 	"github.com/elenchus-go/debate/internal/step"
@@ -52,7 +52,9 @@ func (m *Snapshot) Refusal(on fsm.Event) (err error) {
 // were shown when they happened, except live events. Replay stops at the end of the journal; use Watch to follow the
 // debate further. A snapshot is valid until the next one is yielded. If an entry cannot be read, Replay yields an
 // error that names it.
-func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] { return d.ReplayAs(ctx, "") }
+func (d *Debate) Replay(ctx context.Context) iter.Seq2[*Snapshot, error] {
+	return d.ReplayAs(ctx, "")
+}
 
 // ReplayAs replays the debate for a viewer who speaks for a participant or a judge. It stops before the first entry that
 // [Debate.WatchAs] withholds from that seat, and yields the same errors. An empty seat sees everything.
@@ -63,9 +65,7 @@ func (d *Debate) ReplayAs(ctx context.Context, seat string) iter.Seq2[*Snapshot,
 			entries, err = d.entriesFor(seat, entries)
 		}
 		past := openJournalOf(d.engine, d.ID())
-		if err == nil {
-			err = past.begin()
-		}
+		err = cmp.Or(err, past.begin())
 		for i := 0; i < len(entries) && err == nil; i++ {
 			var ev Event
 			ev, err = past.read(entries[i])
@@ -102,8 +102,10 @@ func (d *Debate) Verify(ctx context.Context) (err error) {
 // verify sets last to the entry that it reads.
 func (d *Debate) verify(ctx context.Context, last *int64) error {
 	past := openJournalOf(d.engine, d.ID())
-	var plans journals.Plans
-	past.verify = func(r *core.State, ev Event) error { return verifyEntry(&plans, r, ev) }
+	var plans entrylist.Plans
+	past.verify = func(r *core.State, ev Event) error {
+		return verifyEntry(&plans, r, ev)
+	}
 	status, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
 	err = cmp.Or(err, past.begin())
 	if err != nil {
@@ -135,7 +137,10 @@ func (d *Debate) verify(ctx context.Context, last *int64) error {
 func (d *Debate) VerifyEntries(ctx context.Context) iter.Seq2[EntryCheck, error] {
 	return func(yield func(EntryCheck, error) bool) {
 		_, entries, err := d.engine.store.Load(ctx, d.ID(), 0)
-		x := &rederivation{journal: openJournalOf(d.engine, d.ID()), engine: d.engine}
+		x := &rederivation{
+			journal: openJournalOf(d.engine, d.ID()),
+			engine:  d.engine,
+		}
 		err = cmp.Or(err, x.journal.begin())
 		if err != nil {
 			yield(EntryCheck{}, fmt.Errorf("verify debate %s: %w", d.ID(), err))
@@ -297,7 +302,7 @@ func (j *openJournal) readBefore(list []store.Entry, key transcript.Key) (done T
 	if err := j.begin(); err != nil {
 		return done, err
 	}
-	at := journals.Find(list, key.String())
+	at := entrylist.Find(list, key.String())
 	if at < 0 {
 		return done, core.ProblemOf("step", "key", "the debate has no turn %s", key)
 	}
@@ -325,7 +330,10 @@ func (j *openJournal) readBefore(list []store.Entry, key transcript.Key) (done T
 func (p *Prompt) askPerson(r *core.State, s *protocol.Step) (err error) {
 	p.Request.Messages = r.Messages(s)
 	if asked := r.People.Asked[s.Key]; asked != nil {
-		p.Request.Messages = append(p.Request.Messages, providers.Message{Role: providers.User, Text: asked.Task})
+		p.Request.Messages = append(p.Request.Messages, providers.Message{
+			Role: providers.User,
+			Text: asked.Task,
+		})
 		p.Request.SchemaName = asked.Contract
 		p.Request.Schema = asked.Schema
 		p.Request.MaxTokens = asked.Tokens
@@ -483,7 +491,7 @@ func roundsOf(entries []store.Entry, key transcript.Key) (list []step.Round, cou
 		if e.Key == key.String() {
 			break
 		}
-		if e.Type != "tools" && e.Type != "state" && e.Type != "dropped" {
+		if !slices.Contains([]string{"tools", "state", "dropped"}, e.Type) {
 			continue
 		}
 		ev, err := journal.DecodeEntry(e)
@@ -602,7 +610,9 @@ func (x *rereading) at(r *core.State) {
 		}
 	}
 	for _, f := range x.failed {
-		if f.seq > r.Seq && r.Open(f.failure.Key) != nil && (f.found == nil || f.found.Unknown > 0) {
+		if f.seq > r.Seq &&
+			r.Open(f.failure.Key) != nil &&
+			(f.found == nil || f.found.Unknown > 0) {
 			if c := x.repeat(r, f); f.found == nil || c.Prompts > f.found.Prompts {
 				f.found = c
 			}
@@ -623,7 +633,9 @@ func (x *rereading) interrupted(ev Event) *EntryCheck {
 	called, _ := ev.(ToolsCalled)
 	lost := slices.DeleteFunc(
 		slices.Clone(called.Attempts),
-		func(a transcript.Attempt) bool { return a.Hash == "" || x.ends[a.Hash] },
+		func(a transcript.Attempt) bool {
+			return a.Hash == "" || x.ends[a.Hash]
+		},
 	)
 	if len(lost) == 0 {
 		return nil
@@ -681,7 +693,10 @@ func (x *rereading) repeatCalls(r *core.State, f *failedCalls, c *EntryCheck) {
 		return
 	}
 	p := &Prompt{}
-	run, err := p.rebuild(x.engine, r, s, &transcript.Turn{Key: f.failure.Key, Attempts: tried}, false)
+	run, err := p.rebuild(x.engine, r, s, &transcript.Turn{
+		Key:      f.failure.Key,
+		Attempts: tried,
+	}, false)
 	if err != nil {
 		c.Missing = []string{err.Error()}
 		return
@@ -695,7 +710,7 @@ func (x *rereading) repeatCalls(r *core.State, f *failedCalls, c *EntryCheck) {
 	c.Unknown = len(tried) - found.Equal
 	if c.Unknown == 0 {
 		c.Missing = nil
-		if err := journals.WrongCalls(tried, found); err != nil && f.writer == *env.Rules {
+		if err := entrylist.WrongCalls(tried, found); err != nil && f.writer == *env.Rules {
 			c.Verdict, c.Reason = EntryWrong, err.Error()
 		}
 	}
@@ -756,7 +771,10 @@ func (x *rereading) readTurn(r *core.State, ev *TurnDone) *EntryCheck {
 		ev.Templates == r.Settings.Templates.Version()
 	run, err := p.rebuild(x.engine, r, s, t, !same)
 	if err != nil {
-		return &EntryCheck{Unknown: len(t.Attempts), Missing: []string{err.Error()}}
+		return &EntryCheck{
+			Unknown: len(t.Attempts),
+			Missing: []string{err.Error()},
+		}
 	}
 	defer run.release()
 	if tools := run.run.Plan.Tools; tools != nil {
@@ -773,7 +791,7 @@ func (x *rereading) readTurn(r *core.State, ev *TurnDone) *EntryCheck {
 		c.Missing = append(c.Missing, "it reads private documents, which no journal has")
 	}
 	if s.Blind {
-		c.Names = journals.NamesIn(run.run.Plan.Pseudonyms, found)
+		c.Names = entrylist.NamesIn(run.run.Plan.Pseudonyms, found)
 	}
 	if c.Missing != nil && found.Fits || slices.Contains(t.Flags, transcript.Edited) {
 		found.Differs = nil
@@ -785,7 +803,7 @@ func (x *rereading) readTurn(r *core.State, ev *TurnDone) *EntryCheck {
 		}
 		return c
 	}
-	if err := journals.WrongTurn(t, found); err != nil {
+	if err := entrylist.WrongTurn(t, found); err != nil {
 		c.Verdict = EntryWrong
 		c.Reason = err.Error()
 		return c
@@ -824,7 +842,7 @@ func (x *rereading) otherMaker(r *core.State, ev *TurnDone) string {
 type rederivation struct {
 	engine  *Engine
 	journal *openJournal
-	plans   journals.Plans
+	plans   entrylist.Plans
 	entries []Event
 	at      int // index of the next entry
 	checks  []EntryCheck
@@ -901,7 +919,7 @@ func (x *rederivation) match(want Event) error {
 	case begins:
 		return &notNext{fmt.Sprintf("%s must follow, but another act leads to it", describeEvent(want))}
 	}
-	if field := journals.Difference(want, is); field != "" {
+	if field := entrylist.Difference(want, is); field != "" {
 		return &notNext{fmt.Sprintf("%s must follow, but %s", describeEvent(want), field)}
 	}
 	if err := verifyEntry(&x.plans, x.journal.rec, is); err != nil {
@@ -959,7 +977,9 @@ func (x *rederivation) accept(verdict EntryVerdict, reason string) error {
 }
 
 // input applies the next entry, which somebody has given.
-func (x *rederivation) input(reason string) error { return x.accept(EntryInput, reason) }
+func (x *rederivation) input(reason string) error {
+	return x.accept(EntryInput, reason)
+}
 
 // spoil changes the last verdict to wrong.
 func (x *rederivation) spoil(err error) {
@@ -1001,7 +1021,7 @@ func describeEvent(ev Event) string {
 }
 
 // verifyEntry returns an error if an entry that follows those in the record has values that the record contradicts.
-func verifyEntry(plans *journals.Plans, r *core.State, ev Event) error {
+func verifyEntry(plans *entrylist.Plans, r *core.State, ev Event) error {
 	at := plans.At(&r.Record, r.Next(), r.LacksProtocol() == nil)
 	if ev.Meta().Repeats > 0 {
 		return verifyRepetition(r, ev)
@@ -1055,13 +1075,13 @@ func verifyRepetition(r *core.State, ev Event) error {
 	if want == nil {
 		return errors.New("it repeats an entry, but the course of the debate has none here")
 	}
-	if field := journals.Difference(want, ev); field != "" {
+	if field := entrylist.Difference(want, ev); field != "" {
 		return fmt.Errorf("%s must follow in the course, but %s", describeEvent(want), field)
 	}
 	return nil
 }
 
-func verifyFailures(at *journals.Point, ev Event) error {
+func verifyFailures(at *entrylist.Point, ev Event) error {
 	for _, f := range journal.Failures(ev) {
 		if err := at.Failed(f.Key); err != nil {
 			return err
@@ -1204,31 +1224,16 @@ func (x *rederivation) act(ev Event) (*core.Act, error) {
 	a := &core.Act{Kind: ev.Meta().Act}
 	fits := true
 	switch a.Kind {
-	case journal.ActCreate:
-		_, fits = ev.(ConfigChanged)
-		fits = fits && x.at == 0
+	case journal.ActCreate, journal.ActEdit,
+		journal.ActTurn, journal.ActAnswer, journal.ActRemark,
+		journal.ActTools,
+		journal.ActDecide, journal.ActDecline:
+		fits = a.Kind == x.giver(ev)
 		a.Given = ev
-	case journal.ActEdit:
-		_, fits = ev.(ConfigChanged)
-		fits = fits && x.at > 0
-		a.Given = ev
-	case journal.ActTurn, journal.ActAnswer, journal.ActRemark:
-		t, ok := ev.(TurnDone)
-		fits = ok && a.Kind == x.kindOf(&t.Turn)
-		a.Given = ev
-	case journal.ActTools:
-		_, fits = ev.(ToolsCalled)
-		a.Given = ev
+		a.Remark = x.remarkAfter(ev)
 	case journal.ActAnnotate, journal.ActWait, journal.ActSign:
 		_, fits = ev.(Annotated)
 		a.Given = ev
-	case journal.ActDecide, journal.ActDecline:
-		d, ok := ev.(Decided)
-		answers := (a.Kind == journal.ActDecide) == core.IsAnswer(d.Action)
-		declines := (a.Kind == journal.ActDecline) == (d.Action == core.ActionDecline)
-		fits = ok && answers && declines
-		a.Given = ev
-		a.Remark = x.remarkAfter(&d)
 	case journal.ActCheck:
 		return a, x.check(a)
 	case journal.ActFailure, journal.ActClock, journal.ActBroken:
@@ -1240,6 +1245,24 @@ func (x *rederivation) act(ev Event) (*core.Act, error) {
 		return nil, fmt.Errorf("the act %q cannot lead to %s", a.Kind, describeEvent(ev))
 	}
 	return a, nil
+}
+
+// giver returns the act that gives the next entry. It is empty if the entry follows from others, or if several acts may give it.
+func (x *rederivation) giver(ev Event) journal.Act {
+	switch ev := ev.(type) {
+	case ConfigChanged:
+		if x.at > 0 {
+			return journal.ActEdit
+		}
+		return journal.ActCreate
+	case TurnDone:
+		return x.kindOf(&ev.Turn)
+	case ToolsCalled:
+		return journal.ActTools
+	case Decided:
+		return core.GiverOf(ev.Action)
+	}
+	return ""
 }
 
 // kindOf returns the act that gives a turn.
@@ -1256,7 +1279,8 @@ func (x *rederivation) kindOf(t *transcript.Turn) journal.Act {
 }
 
 // remarkAfter returns the remark that was given with a decision, or nil.
-func (x *rederivation) remarkAfter(d *Decided) *TurnDone {
+func (x *rederivation) remarkAfter(ev Event) *TurnDone {
+	d, _ := ev.(Decided)
 	if d.Action != core.ActionEdit || x.at+1 == len(x.entries) {
 		return nil
 	}
@@ -1356,7 +1380,9 @@ func (x *rederivation) wrongGift(ev Event) error {
 	switch ev := ev.(type) {
 	case TurnDone:
 		s := r.Open(ev.Turn.Key)
-		if ev.Act == journal.ActAnswer && s != nil && ev.Remains != core.Remains(r, s, r.Messages(s)) {
+		if ev.Act == journal.ActAnswer &&
+			s != nil &&
+			ev.Remains != core.Remains(r, s, r.Messages(s)) {
 			return errors.New(otherRemains)
 		}
 	case Decided:
@@ -1453,7 +1479,9 @@ func (c *Code) add(e *Engine, ev Event) {
 		contract = ev.Turn.Contract
 		c.addTemplates(e, ev.Templates)
 	}
-	ours := slices.ContainsFunc(protocols.Contracts(), func(k *reply.Contract) bool { return k.Name() == contract })
+	ours := slices.ContainsFunc(protocols.Contracts(), func(k *reply.Contract) bool {
+		return k.Name() == contract
+	})
 	c.name(&c.Contracts, "the contract", contract, e.replies[contract] != nil, ours || contract == "")
 }
 
@@ -1474,7 +1502,9 @@ func (c *Code) lack(has bool, kind, name string) {
 
 func (c *Code) addTemplates(e *Engine, version string) {
 	has := func(version string) bool {
-		return slices.ContainsFunc(c.Templates, func(t prompts.Texts) bool { return t.Version == version })
+		return slices.ContainsFunc(c.Templates, func(t prompts.Texts) bool {
+			return t.Version == version
+		})
 	}
 	if version == "" || has(version) {
 		return

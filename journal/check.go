@@ -12,10 +12,10 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/evidence"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/attachment"
 	"github.com/elenchus-go/debate/internal/reasoning"
 	"github.com/elenchus-go/debate/internal/turns"
+	"github.com/elenchus-go/debate/internal/userinput"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/providers"
 	"github.com/elenchus-go/debate/providers/price"
@@ -52,7 +52,7 @@ func (l *problemList) add(field, format string, args ...any) {
 // CheckValues returns a problem for each value that no configuration has, whether it is new or stored. Defaults are filled in.
 func (c *Config) CheckValues() []protocol.Problem {
 	l := &problemList{}
-	l.list = append(l.list, additions.CheckID(c.ID)...)
+	l.list = append(l.list, userinput.CheckID(c.ID)...)
 	if len(c.Seed) > 128 {
 		l.add("seed", "it has %d bytes, use at most 128", len(c.Seed))
 	}

@@ -89,7 +89,7 @@ func (a *Agenda) Follow(r *protocol.Record, ev journal.Event) (hidden []string) 
 		}
 	}
 	if a.Course != nil && a.Course.Follow(ev, a.place) {
-		return a.Course.Plan.Omit.Documents
+		return a.Course.Given.Omit.Documents
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (a ahead) Phases(r *protocol.Record) []protocol.Phase {
 	case !a.Course.GoesOn(a.place) || !a.Course.Asks(takesPart(r)):
 		return nil
 	}
-	others := func(p protocol.Phase) bool { return !a.Course.Plan.Decides(p.Name) }
+	others := func(p protocol.Phase) bool { return !a.Course.Given.Decides(p.Name) }
 	return slices.DeleteFunc(slices.Clone(a.Agenda.Phases(r)), others)
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/elenchus-go/debate/fsm"
-	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/chain"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/clients"
@@ -20,6 +19,7 @@ import (
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
 	"github.com/elenchus-go/debate/internal/turns"
+	"github.com/elenchus-go/debate/internal/userinput"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge/detect"
 	"github.com/elenchus-go/debate/protocol"
@@ -81,8 +81,8 @@ func (r *State) add(ev journal.Event) (err error) {
 			put(&r.People.Replies, ev.Turn.Key, ev.Reply)
 		}
 	case journal.Dropped:
-		if r.Decisions.withdrawn == nil ||
-			r.Decisions.withdrawn.Key != ev.Failure.Key { // otherwise the question has already added it
+		asked := r.Decisions.withdrawn
+		if asked == nil || asked.Key != ev.Failure.Key { // otherwise the question has already added it
 			r.addFailures(ev.Failure)
 		}
 		r.addFailures(ev.OtherFailures...)
@@ -127,7 +127,10 @@ func (r *State) decide(ev journal.Decided) {
 		put(&r.Decisions.passed, q.Gate, true)
 	}
 	if q.Call != nil {
-		r.Tools.Decide(q.Call.ID, rounds.Decision{Refused: ev.Action == ActionRefuse, Reason: ev.Reason})
+		r.Tools.Decide(q.Call.ID, rounds.Decision{
+			Refused: ev.Action == ActionRefuse,
+			Reason:  ev.Reason,
+		})
 	}
 }
 
@@ -186,7 +189,7 @@ func (r *State) configure(ev journal.ConfigChanged) (err error) {
 	r.Judges = namesOf(r.Config.Judges)
 	r.addPeople()
 	if !r.HasTurns() { // after the first turn, only a fork changes anything else of participants
-		r.AddParticipants()
+		r.addParticipants()
 	} else {
 		r.editParticipants(was)
 	}
@@ -209,7 +212,7 @@ func (r *State) editParticipants(was *journal.Config) {
 			old := was.Actor(p.Name)
 			is := r.Config.Actor(p.Name)
 			if old != nil && is != nil {
-				EditProfile(p, old, is)
+				editProfile(p, old, is)
 			}
 		}
 	}
@@ -231,13 +234,9 @@ func (r *State) limitReplies(limits map[string]int) {
 // setWindows sets the windows of actors that have none, by the fields of the actors.
 func (r *State) setWindows(known map[string]int) {
 	r.Accepted.mismatched = WarningsAbout(r.Cursor.Run, clients.WarnOfWindows(r.Config.Actors(), known))
-	none := func(p journal.Participant) bool { return p.Window == 0 && !p.Human }
 	c := *r.Config
-	if slices.ContainsFunc(c.Participants, none) || slices.ContainsFunc(c.Judges, none) ||
-		slices.ContainsFunc(c.Substitutes, none) || none(c.Summarizer) || none(c.PersonaAssigner) {
-		SetWindows(&c, known)
-		r.setConfig(&c)
-	}
+	SetWindows(&c, known)
+	r.setConfig(&c)
 }
 
 func (r *State) transition(ev journal.StateChanged) {
@@ -307,7 +306,9 @@ func (r *State) countTools(ev *journal.ToolsCalled) {
 	before := r.Tools.Of(ev.Key).Last()
 	for _, c := range ev.Calls {
 		counted := before != nil && before.Number == ev.Number &&
-			slices.ContainsFunc(before.Calls, func(o tool.Record) bool { return o.ID == c.ID && o.Done })
+			slices.ContainsFunc(before.Calls, func(o tool.Record) bool {
+				return o.ID == c.ID && o.Done
+			})
 		if !c.Done || counted {
 			continue
 		}
@@ -316,7 +317,10 @@ func (r *State) countTools(ev *journal.ToolsCalled) {
 		})
 		if at < 0 {
 			at = len(r.used)
-			r.used = append(r.used, journal.ToolUse{Actor: ev.Key.Actor, Tool: c.Name})
+			r.used = append(r.used, journal.ToolUse{
+				Actor: ev.Key.Actor,
+				Tool:  c.Name,
+			})
 		}
 		r.used[at].Calls++
 		if c.Error != "" {
@@ -355,7 +359,7 @@ func (r *State) reset() {
 	r.Losses.steps = nil // budgets apply to each run
 	r.History = prompting.History{}
 	r.Sources.Reset()
-	r.AddParticipants()
+	r.addParticipants()
 }
 
 func (r *State) addTurn(t transcript.Turn) error {
@@ -413,18 +417,22 @@ func (r *State) annotate(ev journal.Annotated) {
 // Extract sets the answer of a turn that is about to be added, if a rule compares answers. If Options.ExtractAnswer panics, the
 // turn has none; the debate fails when the rule asks for it.
 func (r *State) Extract(t *transcript.Turn) {
-	compares := func(rule detect.Rule) bool { return rule.EffectiveMethod() == "answers" }
+	compares := func(rule detect.Rule) bool {
+		return rule.EffectiveMethod() == "answers"
+	}
 	if t.Kind != transcript.Speech || r.Engine.ExtractAnswer == nil ||
 		!slices.ContainsFunc(r.Config.Detect, compares) {
 		return
 	}
 	said := *t
 	said.Seq = r.Seq + 1
-	_ = panics.Call(func() { t.Extracted = new(characters.Valid(r.Engine.ExtractAnswer(said))) })
+	_ = panics.Call(func() {
+		t.Extracted = new(characters.Valid(r.Engine.ExtractAnswer(said)))
+	})
 }
 
-// EditProfile changes a profile where the settings of its actor differ from those before.
-func EditProfile(p *transcript.Profile, was, now *journal.Participant) {
+// editProfile changes a profile where the settings of its actor differ from those before.
+func editProfile(p *transcript.Profile, was, now *journal.Participant) {
 	fields := []struct {
 		field    *string
 		was, now string
@@ -455,7 +463,9 @@ func checkStored(c *journal.Config, id string) (err error) {
 	l.Problems = append(l.Problems, c.CheckNames()...)
 	l.Problems = append(l.Problems, c.CheckValues()...)
 	if len(l.Problems) == 0 && protocols.Has(c.Protocol) {
-		panicked := panics.Call(func() { l.Problems = append(l.Problems, c.Protocol.Check(protocolRecord(c))...) })
+		panicked := panics.Call(func() {
+			l.Problems = append(l.Problems, c.Protocol.Check(protocolRecord(c))...)
+		})
 		if panicked != nil {
 			return fmt.Errorf("check protocol: %w", panicked)
 		}
@@ -482,9 +492,8 @@ func (r *State) checkEntry(ev journal.Event) error {
 	case journal.StateChanged:
 		return r.checkState(ev, failed)
 	case journal.PhaseStarted:
-		if ev.Round != r.Cursor.Round &&
-			(ev.Round != 0 ||
-				r.Cursor.Stage != transcript.Setup) { // after an error, a setup may have new steps
+		setUpAgain := ev.Round == 0 && r.Cursor.Stage == transcript.Setup // after an error, a setup may have new steps
+		if ev.Round != r.Cursor.Round && !setUpAgain {
 			return fmt.Errorf("it is a phase of round %d, but the debate is in round %d", ev.Round, r.Cursor.Round)
 		}
 	case journal.Dropped:
@@ -522,7 +531,7 @@ func (r *State) checkEntry(ev journal.Event) error {
 
 func (r *State) checkNote(ev journal.Annotated) error {
 	if ev.Name == chain.NoteName {
-		return additions.CheckSignature(ev.Value)
+		return userinput.CheckSignature(ev.Value)
 	}
 	if wrong := r.Notes.Check(ev.Name, ev.Value); wrong != nil {
 		return fmt.Errorf("note %q: %v", characters.Cut(ev.Name, 40), wrong[0])

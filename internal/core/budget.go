@@ -75,7 +75,10 @@ func (c calls) Cost(actor string, prompt, reply int) float64 {
 // Embedded returns the tokens of the texts that the step with an order embeds in a round.
 func (c calls) Embedded(round, order int) (tokens int) {
 	who := c.Config.Actor(protocol.Embedder)
-	s := protocol.Step{Key: transcript.Key{Round: round}, Order: order}
+	s := protocol.Step{
+		Key:   transcript.Key{Round: round},
+		Order: order,
+	}
 	for _, m := range findings.SpeechesToEmbed(&c.Record, who.Window, &s) {
 		tokens += c.Engine.Count(who.Model, m.Text)
 	}
@@ -117,7 +120,10 @@ func budgetEnding(r *State, next ...protocol.Phase) transcript.Ending {
 	if r.Cursor.Stage == transcript.Conclusion {
 		return transcript.Ending{}
 	}
-	most := WorstCase(r, budget.Stage{Kind: r.Cursor.Stage, Phases: next})
+	most := WorstCase(r, budget.Stage{
+		Kind:   r.Cursor.Stage,
+		Phases: next,
+	})
 	a := AccountOf(r)
 	return cmp.Or(a.Ending(most), a.TimeEnding())
 }
@@ -131,7 +137,10 @@ func summaryNeeded(r *State, steps []protocol.Step) *window.SummaryPlan {
 	for i := range steps {
 		s := &steps[i]
 		who, seat, ok := r.Actor(s.Actor)
-		if !ok || who.Human || slices.Contains(actor.System, s.Actor) || agenda.IsEmpty(*s) {
+		if !ok ||
+			who.Human ||
+			slices.Contains(actor.System, s.Actor) ||
+			agenda.IsEmpty(*s) {
 			continue
 		}
 		w := r.SummaryFor(s, seat)
@@ -160,7 +169,9 @@ func affordsSummary(r *State, tokens int) bool {
 // maxOutput returns the output tokens of steps whose replies have their maximum length.
 func maxOutput(r *State, steps []protocol.Step) (tokens int) {
 	for _, s := range steps {
-		if p, _, ok := r.Actor(s.Actor); ok && !p.Human && !actor.MakesNoText(s.Actor) {
+		if p, _, ok := r.Actor(s.Actor); ok &&
+			!p.Human &&
+			!actor.MakesNoText(s.Actor) {
 			tokens += budget.Replies(&s) * maxReply(r, p, s.Actor)
 		}
 	}
@@ -214,7 +225,10 @@ func AffordableRounds(r *State, s *protocol.Step, who *journal.Participant, prom
 			}
 		}
 	}
-	need := WorstCase(r, budget.Stage{Kind: r.Cursor.Stage, Phases: []protocol.Phase{phase}})
+	need := WorstCase(r, budget.Stage{
+		Kind:   r.Cursor.Stage,
+		Phases: []protocol.Phase{phase},
+	})
 	if r.Cursor.Stage == transcript.Conclusion { // WorstCase has added its steps
 		need = WorstCase(r)
 	}
@@ -262,18 +276,15 @@ func EstimateOf(c *journal.Config, env *Environment) (e journal.Estimate) {
 		env:    env,
 		result: &e,
 	}
-	e.Likely = x.walk(Planned(Seats{Config: c}, env), true)
-	e.Worst = withinLimits(x.walk(Planned(Seats{Config: c}, env), false), c.Limits)
+	e.Likely = x.walk(BeforeStart(Seats{Config: c}, env), true)
+	e.Worst = withinLimits(x.walk(BeforeStart(Seats{Config: c}, env), false), c.Limits)
 	e.Likely = atMost(e.Likely, e.Worst)
 	for i := range e.Seats {
 		s := &e.Seats[i]
 		s.Worst = withinLimits(s.Worst, c.Limits)
 		s.Likely = atMost(s.Likely, s.Worst)
 		_, priced := c.Prices.Lookup(s.Model)
-		name := s.Model
-		if name == "" {
-			name = s.Provider
-		}
+		name := cmp.Or(s.Model, s.Provider)
 		if !priced && !slices.Contains(e.Unpriced, name) {
 			e.Unpriced = append(e.Unpriced, name)
 		}
@@ -283,15 +294,9 @@ func EstimateOf(c *journal.Config, env *Environment) (e journal.Estimate) {
 
 // withinLimits returns the expense with no more than the budgets allow.
 func withinLimits(x journal.Expense, l journal.Limits) journal.Expense {
-	if l.OutputTokens > 0 {
-		x.Output = min(x.Output, l.OutputTokens)
-	}
-	if l.Tokens > 0 {
-		x.Input = min(x.Input, l.Tokens)
-	}
-	if l.Cost > 0 {
-		x.Cost = min(x.Cost, l.Cost)
-	}
+	x.Output = min(x.Output, cmp.Or(l.OutputTokens, x.Output))
+	x.Input = min(x.Input, cmp.Or(l.Tokens, x.Input))
+	x.Cost = min(x.Cost, cmp.Or(l.Cost, x.Cost))
 	return x
 }
 
@@ -337,7 +342,9 @@ func (x *estimator) walk(r *State, likely bool) journal.Expense {
 	if likely {
 		w.Calls = usualCalls{calls{r}}
 	}
-	w.Each = func(actor string, u transcript.Usage) { x.count(actor, u, likely) }
+	w.Each = func(actor string, u transcript.Usage) {
+		x.count(actor, u, likely)
+	}
 	last := min(r.MaxRounds, maxEstimated)
 	setup := r.Phases(transcript.Setup)
 	later := laterPhases(r)
@@ -345,8 +352,14 @@ func (x *estimator) walk(r *State, likely bool) journal.Expense {
 	for n := 1; n <= last; n++ {
 		r.Cursor.Round = n
 		rounds[n] = []budget.Stage{
-			{Kind: transcript.Speech, Phases: slices.Concat(r.Phases(transcript.Speech), later)},
-			{Kind: transcript.Assessment, Phases: r.Phases(transcript.Assessment)},
+			{
+				Kind:   transcript.Speech,
+				Phases: slices.Concat(r.Phases(transcript.Speech), later),
+			},
+			{
+				Kind:   transcript.Assessment,
+				Phases: r.Phases(transcript.Assessment),
+			},
 		}
 	}
 	r.Cursor.Round = r.MaxRounds
@@ -379,10 +392,15 @@ func laterPhases(r *State) (phases []protocol.Phase) {
 		return nil
 	}
 	for _, s := range p.Steps(&r.Record) {
-		at := slices.IndexFunc(phases, func(x protocol.Phase) bool { return x.Name == s.Phase })
+		at := slices.IndexFunc(phases, func(x protocol.Phase) bool {
+			return x.Name == s.Phase
+		})
 		if at < 0 {
 			at = len(phases)
-			phases = append(phases, protocol.Phase{Name: s.Phase, Parallel: true})
+			phases = append(phases, protocol.Phase{
+				Name:     s.Phase,
+				Parallel: true,
+			})
 		}
 		phases[at].Steps = append(phases[at].Steps, s)
 	}
@@ -399,7 +417,9 @@ func (x *estimator) count(actor string, u transcript.Usage, likely bool) {
 		calls *= 1 + x.config.Limits.ToolRounds
 	}
 	addCalls(&x.sum, calls, u)
-	at := slices.IndexFunc(x.result.Seats, func(s journal.SeatEstimate) bool { return s.Name == actor })
+	at := slices.IndexFunc(x.result.Seats, func(s journal.SeatEstimate) bool {
+		return s.Name == actor
+	})
 	if at < 0 {
 		at = len(x.result.Seats)
 		x.result.Seats = append(x.result.Seats, journal.SeatEstimate{
@@ -441,5 +461,8 @@ func (c usualCalls) Actor(name string) (a budget.Actor, ok bool) {
 // Cost returns the price of a prompt and a reply that no cache holds and no substitute gives.
 func (c usualCalls) Cost(actor string, prompt, reply int) float64 {
 	price, _ := c.Config.Prices.Lookup(c.Config.Actor(actor).Model)
-	return price.Cost(transcript.Usage{Input: prompt, Output: reply})
+	return price.Cost(transcript.Usage{
+		Input:  prompt,
+		Output: reply,
+	})
 }

@@ -68,7 +68,10 @@ func (c *Change) Decide(a *Act) error {
 	case journal.ActFailure:
 		return c.applyFailurePolicy(a.Failure, a.Lost)
 	case journal.ActClock:
-		return c.stop(journal.StateChanged{OtherFailures: a.Lost, Ending: timeEndingInCall})
+		return c.stop(journal.StateChanged{
+			OtherFailures: a.Lost,
+			Ending:        timeEndingInCall,
+		})
 	case journal.ActBroken:
 		return c.fail(a.Failure)
 	case journal.ActCreate, journal.ActRemark, journal.ActAnnotate, journal.ActWait, journal.ActSign:
@@ -87,38 +90,52 @@ func (c *Change) give(ev journal.Event) error {
 	return c.Take(ev)
 }
 
-// control makes the change that a person asks for with one of the acts that give nothing. It adds nothing if that is done already.
+// controls has what a person asks for with the acts that give nothing. Each of them adds nothing if that is done already.
+var controls = map[journal.Act]func(*Change) error{
+	journal.ActStart:  (*Change).start,
+	journal.ActPause:  (*Change).pause,
+	journal.ActResume: (*Change).release,
+	journal.ActStop:   (*Change).end,
+	journal.ActCancel: (*Change).cancel,
+	journal.ActRetry:  (*Change).retry,
+	journal.ActReset:  (*Change).reset,
+}
+
+// control makes the change that a person asks for with an act.
 func (c *Change) control(kind journal.Act) error {
-	r := c.State
-	state := r.Lifecycle.State
-	switch kind {
-	case journal.ActStart:
-		return c.start()
-	case journal.ActPause:
-		return c.pause()
-	case journal.ActResume:
-		return c.release()
-	case journal.ActStop:
-		return c.end()
-	case journal.ActCancel:
-		if state == fsm.Canceled {
-			return nil
-		}
-		ending := transcript.Ending{Outcome: transcript.Canceled, Evidence: "a person canceled the debate"}
-		return c.Fire(fsm.Cancel, journal.StateChanged{Ending: ending})
-	case journal.ActRetry:
-		if state == fsm.Ready || state.Active() {
-			return nil
-		}
-		return c.Fire(fsm.Retry, journal.StateChanged{})
-	case journal.ActReset:
-		if state == fsm.Configuring {
-			return nil
-		}
-		return c.Fire(fsm.Reset, journal.StateChanged{})
-	default:
+	change := controls[kind]
+	if change == nil {
 		return fmt.Errorf("the act %q is unknown", kind)
 	}
+	return change(c)
+}
+
+// cancel ends the debate without a conclusion.
+func (c *Change) cancel() error {
+	if c.State.Lifecycle.State == fsm.Canceled {
+		return nil
+	}
+	return c.Fire(fsm.Cancel, journal.StateChanged{Ending: transcript.Ending{
+		Outcome:  transcript.Canceled,
+		Evidence: "a person canceled the debate",
+	}})
+}
+
+// retry makes a debate in error ready again.
+func (c *Change) retry() error {
+	state := c.State.Lifecycle.State
+	if state == fsm.Ready || state.Active() {
+		return nil
+	}
+	return c.Fire(fsm.Retry, journal.StateChanged{})
+}
+
+// reset takes a debate in error back to configuring.
+func (c *Change) reset() error {
+	if c.State.Lifecycle.State == fsm.Configuring {
+		return nil
+	}
+	return c.Fire(fsm.Reset, journal.StateChanged{})
 }
 
 // pause pauses the debate, or holds one that has paused because it waits for people.
@@ -158,7 +175,10 @@ func (c *Change) end() error {
 	case r.Lifecycle.State == fsm.Completed:
 		return nil
 	}
-	return c.stop(journal.StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: stoppedByPerson}})
+	return c.stop(journal.StateChanged{Ending: transcript.Ending{
+		Outcome:  transcript.Stopped,
+		Evidence: stoppedByPerson,
+	}})
 }
 
 // answer carries out the answer to a question. The remark that a person gives with it comes after it.
@@ -196,7 +216,10 @@ func (c *Change) checked(a *Act) error {
 }
 
 // startEvents lists the events that start a debate whose configuration has been checked, by the state of the debate.
-var startEvents = map[fsm.State][]fsm.Event{fsm.Validating: {fsm.Accept, fsm.Start}, fsm.Ready: {fsm.Start}}
+var startEvents = map[fsm.State][]fsm.Event{
+	fsm.Validating: {fsm.Accept, fsm.Start},
+	fsm.Ready:      {fsm.Start},
+}
 
 // fail ends the debate with a failure that belongs to no call. It may have happened during the start, which was not committed then.
 func (c *Change) fail(f *journal.Failure) error {
@@ -364,7 +387,10 @@ func (c *Change) endStage() error {
 	switch r.Lifecycle.State {
 	case fsm.Judging:
 		found := r.Agenda.Find(&r.Record, true)
-		return c.Fire(fsm.Assessed, journal.StateChanged{Findings: found, Ending: r.Agenda.Ending(&r.Record, found...)})
+		return c.Fire(fsm.Assessed, journal.StateChanged{
+			Findings: found,
+			Ending:   r.Agenda.Ending(&r.Record, found...),
+		})
 	case fsm.AwaitingResponses:
 		return c.Fire(fsm.Responded, journal.StateChanged{Findings: r.Agenda.Find(&r.Record, false)})
 	case fsm.Completing:
@@ -492,7 +518,9 @@ func (c *Change) stop(with journal.StateChanged) error {
 // conclude ends the debate, which then concludes. If nobody has spoken, there is nothing to conclude: the debate fails, for the
 // reason that it ends, unless a person ends it.
 func (c *Change) conclude(with journal.StateChanged) error {
-	if c.State.CanConclude() || with.Ending.Outcome == "" || with.Ending.Outcome == transcript.Stopped {
+	if c.State.CanConclude() ||
+		with.Ending.Outcome == "" ||
+		with.Ending.Outcome == transcript.Stopped {
 		return c.Fire(fsm.Stop, with)
 	}
 	f := with.Failure
@@ -510,7 +538,10 @@ func (c *Change) conclude(with journal.StateChanged) error {
 			return err
 		}
 	}
-	return c.Fire(fsm.Fail, journal.StateChanged{Failure: f, OtherFailures: with.OtherFailures})
+	return c.Fire(fsm.Fail, journal.StateChanged{
+		Failure:       f,
+		OtherFailures: with.OtherFailures,
+	})
 }
 
 // AdvanceToSteps advances a state to its next steps, as whoever starts and drives it would who knows these windows.
@@ -519,8 +550,11 @@ func AdvanceToSteps(r *State, windows map[string]int, at time.Time) error {
 	ahead := map[fsm.State]*Act{
 		fsm.Error:       {Kind: journal.ActRetry},
 		fsm.Configuring: {Kind: journal.ActStart},
-		fsm.Validating:  {Kind: journal.ActCheck, Check: journal.StateChanged{Windows: windows}},
-		fsm.Ready:       {Kind: journal.ActStart},
+		fsm.Validating: {
+			Kind:  journal.ActCheck,
+			Check: journal.StateChanged{Windows: windows},
+		},
+		fsm.Ready: {Kind: journal.ActStart},
 	}
 	for a := ahead[r.Lifecycle.State]; a != nil; a = ahead[r.Lifecycle.State] {
 		delete(ahead, r.Lifecycle.State) // a debate that fails again stays in error
@@ -584,9 +618,15 @@ func (c *Change) applyFailurePolicy(f *journal.Failure, lost []*journal.Failure)
 	case running && f.Kind == providers.ContextOverflow && r.Config.OnOverflow == journal.End:
 		return c.stopAfter(transcript.EarlyStop, f, lost)
 	case policy == journal.Ask:
-		return c.Fire(fsm.Pause, journal.StateChanged{Question: questionAbout(r, f), OtherFailures: lost})
+		return c.Fire(fsm.Pause, journal.StateChanged{
+			Question:      questionAbout(r, f),
+			OtherFailures: lost,
+		})
 	case mustStop(f):
-		return c.Fire(fsm.Fail, journal.StateChanged{Failure: f, OtherFailures: lost})
+		return c.Fire(fsm.Fail, journal.StateChanged{
+			Failure:       f,
+			OtherFailures: lost,
+		})
 	case slices.Contains(r.Judges, f.Key.Actor) && policy == journal.End:
 		if err := c.drop(f, nil); err != nil {
 			return err
@@ -597,13 +637,19 @@ func (c *Change) applyFailurePolicy(f *journal.Failure, lost []*journal.Failure)
 	case running && r.Cursor.Round > 1 && r.Participates(f.Key.Actor):
 		return c.stopAfter(transcript.QuorumLost, f, lost)
 	}
-	return c.Fire(fsm.Fail, journal.StateChanged{Failure: f, OtherFailures: lost})
+	return c.Fire(fsm.Fail, journal.StateChanged{
+		Failure:       f,
+		OtherFailures: lost,
+	})
 }
 
 // stopAfter stops the debate because of a failure, which is the evidence of its ending.
 func (c *Change) stopAfter(outcome transcript.Outcome, f *journal.Failure, lost []*journal.Failure) error {
 	return c.stop(journal.StateChanged{
-		Ending:        transcript.Ending{Outcome: outcome, Evidence: f.Error()},
+		Ending: transcript.Ending{
+			Outcome:  outcome,
+			Evidence: f.Error(),
+		},
 		Failure:       f,
 		OtherFailures: lost,
 	})
@@ -650,7 +696,9 @@ func (c *Change) applyDeclines() error {
 		steps := c.State.Next()
 		at := slices.IndexFunc(
 			steps,
-			func(s protocol.Step) bool { return c.State.People.Declined[s.Key] != nil && !agenda.IsEmpty(s) },
+			func(s protocol.Step) bool {
+				return c.State.People.Declined[s.Key] != nil && !agenda.IsEmpty(s)
+			},
 		)
 		if at < 0 {
 			break
@@ -678,7 +726,9 @@ func (c *Change) applyDecline(s *protocol.Step) error {
 		Recoverable: true,
 	}
 	contract := r.Contract(s.Contract)
-	if slices.Contains(r.Judges, s.Actor) && r.Config.OnJudgeFailure == journal.Continue && contract != nil {
+	if slices.Contains(r.Judges, s.Actor) &&
+		r.Config.OnJudgeFailure == journal.Continue &&
+		contract != nil {
 		list, _ := r.NamesFor(s)
 		if safe, ok := contract.Default(list); ok {
 			t := r.Reply(s, safe.Text, safe.Data)
@@ -737,14 +787,22 @@ func (c *Change) applyGate(action string, q *journal.Question) error {
 	case action != ActionStop:
 		return nil
 	case c.State.Lifecycle.PausedFrom == fsm.Completing:
-		return c.Fire(fsm.Cancel, journal.StateChanged{Ending: transcript.Ending{Outcome: transcript.Canceled, Evidence: evidence}})
+		return c.Fire(fsm.Cancel, journal.StateChanged{Ending: transcript.Ending{
+			Outcome:  transcript.Canceled,
+			Evidence: evidence,
+		}})
 	default:
-		return c.stop(journal.StateChanged{Ending: transcript.Ending{Outcome: transcript.Stopped, Evidence: evidence}})
+		return c.stop(journal.StateChanged{Ending: transcript.Ending{
+			Outcome:  transcript.Stopped,
+			Evidence: evidence,
+		}})
 	}
 }
 
 func (c *Change) dropAndSettle(f *journal.Failure, lost []*journal.Failure) error {
-	own := slices.DeleteFunc(slices.Clone(lost), func(l *journal.Failure) bool { return l.Key.Actor != f.Key.Actor })
+	own := slices.DeleteFunc(slices.Clone(lost), func(l *journal.Failure) bool {
+		return l.Key.Actor != f.Key.Actor
+	})
 	if err := c.drop(f, own); err != nil {
 		return err
 	}
@@ -767,7 +825,10 @@ func (c *Change) EndAfterDrop(f *journal.Failure, lost []*journal.Failure) error
 		return c.Settle()
 	}
 	return c.stop(journal.StateChanged{
-		Ending:        transcript.Ending{Outcome: transcript.QuorumLost, Evidence: f.Error()},
+		Ending: transcript.Ending{
+			Outcome:  transcript.QuorumLost,
+			Evidence: f.Error(),
+		},
 		OtherFailures: lost,
 	})
 }
@@ -813,8 +874,8 @@ func (c *Change) ApplyDecision(action string, q *journal.Question) error {
 	case action == ActionDrop && q.Failure == nil:
 		return errors.New("the question has no actor to drop")
 	}
-	if steps := c.State.Next(); action == ActionRetry &&
-		len(steps) > 0 { // failed attempts may have used up a budget
+	steps := c.State.Next()
+	if action == ActionRetry && len(steps) > 0 { // failed attempts may have used up a budget
 		if e := budgetEnding(c.State, protocol.Phase{
 			Name:     steps[0].Phase,
 			Parallel: len(steps) > 1,

@@ -75,7 +75,10 @@ func ProblemsOf(subject string, list []protocol.Problem) error {
 
 // ProblemOf returns *Problems about the subject with one problem.
 func ProblemOf(subject, field, format string, args ...any) error {
-	return &journal.Problems{List: []protocol.Problem{protocol.Problemf(field, format, args...)}, Subject: subject}
+	return &journal.Problems{
+		List:    []protocol.Problem{protocol.Problemf(field, format, args...)},
+		Subject: subject,
+	}
 }
 
 // PanicFailure returns the failure for a panic outside of a step, which happened at a time, in a round and phase of a run.

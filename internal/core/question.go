@@ -43,6 +43,17 @@ func IsAnswer(action string) bool {
 	return !slices.Contains([]string{ActionDecline, ActionHold, ActionRelease}, action)
 }
 
+// GiverOf returns the act with which a person gives a decision. It is empty for a decision that follows from another act.
+func GiverOf(action string) journal.Act {
+	switch {
+	case action == ActionDecline:
+		return journal.ActDecline
+	case IsAnswer(action):
+		return journal.ActDecide
+	}
+	return ""
+}
+
 // gateQuestion returns the question of a gate that the debate has reached, or nil if there is none.
 func gateQuestion(r *State) *journal.Question {
 	gate, cause := gateAhead(r)

@@ -5,9 +5,9 @@ import (
 
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/characters"
 	"github.com/elenchus-go/debate/internal/step/prompting"
+	"github.com/elenchus-go/debate/internal/userinput"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/protocol"
 )
@@ -67,5 +67,5 @@ func checkRemark(rec *State, r *journal.Remark) []protocol.Problem {
 	case actor.KnownName(r.From, seats):
 		l.Add("from", "%q is the name of an actor in this debate, use another name", r.From)
 	}
-	return append(l.Problems, additions.CheckRemark(rec.Turns, r.ID, r.From, r.Text)...)
+	return append(l.Problems, userinput.CheckRemark(rec.Turns, r.ID, r.From, r.Text)...)
 }

@@ -129,7 +129,9 @@ func answerOf(r *State, verdict *transcript.Turn) (a protocol.Answer, err error)
 
 // outcomeOf returns what the debate has found.
 func outcomeOf(r *State, a protocol.Answer) (o protocol.Outcome, err error) {
-	err = r.Safely(func(r *State) { o = outcome.Of(r.Config.Protocol, &r.Record, a) })
+	err = r.Safely(func(r *State) {
+		o = outcome.Of(r.Config.Protocol, &r.Record, a)
+	})
 	return o, err
 }
 
@@ -298,7 +300,10 @@ func PlanOf(r *State) (p store.Plan) {
 		p.Timeout = r.Config.Limits.StepTimeout * time.Duration(budget.LongestChain(r.Next()))
 	})
 	if err != nil {
-		return store.Plan{Key: at.String(), Timeout: r.Config.Limits.StepTimeout}
+		return store.Plan{
+			Key:     at.String(),
+			Timeout: r.Config.Limits.StepTimeout,
+		}
 	}
 	return p
 }

@@ -18,7 +18,9 @@ import (
 )
 
 // LiveMeta returns the EventMeta of a live event. The event gets its seq when it is shown.
-func LiveMeta(kind string) journal.EventMeta { return journal.EventMeta{Type: kind, Live: true} }
+func LiveMeta(kind string) journal.EventMeta {
+	return journal.EventMeta{Type: kind, Live: true}
+}
 
 // TooSmall returns the problem with a first prompt that leaves too little of a window.
 func (s Seats) TooSmall(field string, p *journal.Participant, size int) (problem protocol.Problem, shared bool) {
@@ -47,7 +49,9 @@ func AsModels(list []transcript.Profile) []transcript.Profile {
 }
 
 // window returns the size of the actor's window. Before the debate has started, it may be a guess.
-func windowOf(p *journal.Participant) int { return cmp.Or(p.Window, window.DefaultSize) }
+func windowOf(p *journal.Participant) int {
+	return cmp.Or(p.Window, window.DefaultSize)
+}
 
 // limitReplies sets the token limits of actors' replies, by the path of the actor's field.
 func limitReplies(c *journal.Config, limits map[string]int) {
@@ -87,7 +91,10 @@ func changeActors(c *journal.Config, set func(field string, p *journal.Participa
 func KeepWindows(c *journal.Config, of *journal.Config) {
 	changeActors(c, func(field string, p *journal.Participant) {
 		was := of.Actor(actor.NameIn(field, p.Name))
-		if p.Window == 0 && was != nil && was.Provider == p.Provider && was.Model == p.Model {
+		if p.Window == 0 &&
+			was != nil &&
+			was.Provider == p.Provider &&
+			was.Model == p.Model {
 			p.Window = was.Window
 		}
 	})
@@ -126,7 +133,9 @@ func attachmentsFor(c *journal.Config, name string) []*providers.Attachment {
 	if len(c.Attachments) == 0 || slices.Contains(actor.System, name) {
 		return nil
 	}
-	return shownAttachments(c, func(a *journal.Attachment) bool { return a.IsFor(name) })
+	return shownAttachments(c, func(a *journal.Attachment) bool {
+		return a.IsFor(name)
+	})
 }
 
 // AttachmentsSeen returns the attachments that the actor in a field sees. A substitute sees those of all judges.
@@ -187,7 +196,9 @@ func (s Seats) DocumentsOf(actor string) []evidence.Document {
 	if !s.hidesFrom(actor) {
 		return list
 	}
-	return slices.DeleteFunc(list, func(d evidence.Document) bool { return slices.Contains(s.Hidden, d.Name) })
+	return slices.DeleteFunc(list, func(d evidence.Document) bool {
+		return slices.Contains(s.Hidden, d.Name)
+	})
 }
 
 // AttachmentsOf returns the attachments that an actor sees.
@@ -196,7 +207,9 @@ func (s Seats) AttachmentsOf(actor string) []*providers.Attachment {
 	if !s.hidesFrom(actor) {
 		return list
 	}
-	return slices.DeleteFunc(list, func(a *providers.Attachment) bool { return slices.Contains(s.Hidden, a.Name) })
+	return slices.DeleteFunc(list, func(a *providers.Attachment) bool {
+		return slices.Contains(s.Hidden, a.Name)
+	})
 }
 
 // hidesFrom reports whether something is hidden from an actor, who is a judge then.
@@ -269,7 +282,9 @@ func UsesTools(c *journal.Config) bool {
 }
 
 // HasSources reports whether a debate can have sources, so that its turns can cite them.
-func HasSources(c *journal.Config) bool { return len(c.Documents) > 0 || UsesTools(c) }
+func HasSources(c *journal.Config) bool {
+	return len(c.Documents) > 0 || UsesTools(c)
+}
 
 // CallersOf returns PhaseStarted.Callers for a phase.
 func CallersOf(c *journal.Config, p *protocol.Phase) (list []string) {

@@ -10,7 +10,6 @@ import (
 	"github.com/elenchus-go/debate/context/window"
 	"github.com/elenchus-go/debate/fsm"
 	"github.com/elenchus-go/debate/internal/actor"
-	"github.com/elenchus-go/debate/internal/additions"
 	"github.com/elenchus-go/debate/internal/agenda"
 	"github.com/elenchus-go/debate/internal/clients"
 	"github.com/elenchus-go/debate/internal/panics"
@@ -19,6 +18,7 @@ import (
 	"github.com/elenchus-go/debate/internal/sources"
 	"github.com/elenchus-go/debate/internal/step/prompting"
 	"github.com/elenchus-go/debate/internal/step/rounds"
+	"github.com/elenchus-go/debate/internal/userinput"
 	"github.com/elenchus-go/debate/journal"
 	"github.com/elenchus-go/debate/judge/measured"
 	"github.com/elenchus-go/debate/prompts"
@@ -41,7 +41,7 @@ type State struct {
 	Losses    losses
 	Decisions decisions
 	People    people
-	Notes     additions.Notes
+	Notes     userinput.Notes
 	Fork      forkPoint
 	Agenda    agenda.Agenda
 	Hidden    []string // documents and attachments that judges do not see
@@ -67,7 +67,9 @@ func (r *State) PhaseOpen() bool {
 }
 
 // NextRoundAt returns the time at which the next round may begin.
-func (r *State) NextRoundAt() time.Time { return r.Times.entered.Add(r.Config.Limits.RoundDelay) }
+func (r *State) NextRoundAt() time.Time {
+	return r.Times.entered.Add(r.Config.Limits.RoundDelay)
+}
 
 // acceptance holds what the last check of the configuration has found.
 type acceptance struct {
@@ -153,7 +155,9 @@ const RulesNumber = 1
 var NoEnvironment = &Environment{
 	Environment: prompting.Environment{
 		Count: func(_, text string) int { return window.Estimate(text) },
-		Tools: func([]string) (list []providers.Tool, missing []string) { return nil, nil },
+		Tools: func([]string) (list []providers.Tool, missing []string) {
+			return nil, nil
+		},
 	},
 	Identify: func(name string) (string, bool) { return name, false },
 	Rules:    &journal.Rules{Number: RulesNumber},
@@ -216,7 +220,9 @@ func (r *State) roundAfter(on fsm.Event, to fsm.State) int {
 }
 
 // Drivable reports whether the debate runs, or will run once it is started.
-func (r *State) Drivable() bool { return r.Lifecycle.State.Active() || r.NotStarted() }
+func (r *State) Drivable() bool {
+	return r.Lifecycle.State.Active() || r.NotStarted()
+}
 
 // NotStarted reports whether the debate waits for its start. An edit of its configuration leads to another check.
 func (r *State) NotStarted() bool {
@@ -282,7 +288,9 @@ func (r *State) Phases(stage transcript.Kind) []protocol.Phase {
 }
 
 // ActorSettings returns the settings of the debate's actors.
-func (r *State) ActorSettings() Seats { return Seats{Config: r.Config, Hidden: r.Hidden} }
+func (r *State) ActorSettings() Seats {
+	return Seats{Config: r.Config, Hidden: r.Hidden}
+}
 
 // MustAsk reports whether a person speaks in a step and was not asked yet.
 func (r *State) MustAsk(s protocol.Step) bool {
@@ -301,13 +309,15 @@ func (r *State) Actor(name string) (*journal.Participant, transcript.Profile, bo
 	if who == nil {
 		return nil, transcript.Profile{}, false
 	}
-	for i := range r.Profiles {
-		if r.Profiles[i].Name == name {
-			return who, r.Profiles[i], true
-		}
+	at := slices.IndexFunc(r.Profiles, func(p transcript.Profile) bool { return p.Name == name })
+	if at >= 0 {
+		return who, r.Profiles[at], true
 	}
 	if slices.Contains(actor.System, name) {
-		return who, transcript.Profile{Name: name, Instructions: who.Instructions}, true
+		return who, transcript.Profile{
+			Name:         name,
+			Instructions: who.Instructions,
+		}, true
 	}
 	return who, who.Profile(), true
 }
@@ -320,14 +330,14 @@ func (t *times) changed() time.Time {
 	return t.Updated
 }
 
-// Planned returns the state of a debate that has not begun.
-func Planned(s Seats, env *Environment) *State {
+// BeforeStart returns the state of a debate that has not begun.
+func BeforeStart(s Seats, env *Environment) *State {
 	c := s.Config
 	r := NewState(c.ID, env)
 	r.Record = *protocolRecord(c)
 	r.Hidden = s.Hidden
 	r.setConfig(c)
-	r.AddParticipants()
+	r.addParticipants()
 	r.Sources.SetDocuments(c.Documents, 0)
 	r.Documents = r.Sources.Shared()
 	return r
@@ -350,7 +360,9 @@ func protocolRecord(c *journal.Config) *protocol.Record {
 
 // Safely calls f, which reads what the protocol of the state says, for those who do not drive the debate. It returns a panic of the
 // protocol. Readers do without what it says: the driver meets the panic too, and reports it.
-func (r *State) Safely(f func(*State)) error { return panics.Call(func() { f(r) }) }
+func (r *State) Safely(f func(*State)) error {
+	return panics.Call(func() { f(r) })
+}
 
 // Waiting returns what the debate asks people for, in the order of the steps.
 func (r *State) Waiting() (list []*journal.Asked) {
@@ -386,7 +398,9 @@ func (r *State) WaitsFor(s protocol.Step) bool {
 
 // awaitsPeople reports whether nothing can happen before a person replies.
 func (r *State) awaitsPeople() bool {
-	return r.Config.HasPeople() && len(r.Next()) > 0 && len(r.Waiting()) == len(r.Next())
+	return r.Config.HasPeople() &&
+		len(r.Next()) > 0 &&
+		len(r.Waiting()) == len(r.Next())
 }
 
 // Facts returns the facts that guards read, except AssessmentDue. AssessmentDue is expensive and only one event needs
@@ -435,18 +449,24 @@ func (r *State) setConfig(c *journal.Config) {
 		Protocol:   c.Protocol,
 		Templates:  r.Engine.Sets[c.Prompts],
 		History:    c.History,
-		Tools:      prompting.ToolLimits{Rounds: c.Limits.ToolRounds, Bytes: c.Limits.ToolBytes},
-		Summarizer: transcript.Profile{Name: protocol.Summarizer, Instructions: c.Summarizer.Instructions},
-		Actors:     r.ActorSettings(),
-		Cites:      HasSources(c),
+		Tools: prompting.ToolLimits{
+			Rounds: c.Limits.ToolRounds,
+			Bytes:  c.Limits.ToolBytes,
+		},
+		Summarizer: transcript.Profile{
+			Name:         protocol.Summarizer,
+			Instructions: c.Summarizer.Instructions,
+		},
+		Actors: r.ActorSettings(),
+		Cites:  HasSources(c),
 	}
 	if r.Settings.Templates == nil { // the engine lacks them, and does not drive the debate
 		r.Settings.Templates = r.Engine.Sets[""]
 	}
 }
 
-// AddParticipants adds the participants of the configuration, none of whom has dropped out.
-func (r *State) AddParticipants() {
+// addParticipants adds the participants of the configuration, none of whom has dropped out.
+func (r *State) addParticipants() {
 	r.SetProfiles(Profiles(*r.Config))
 	r.Losses.dropped = nil
 }

@@ -43,7 +43,7 @@ func startsPhase(ev journal.Event) bool {
 // steps of the judges who decide. A debate that was not judged again has a nil course, of which only Begun, Before, Events, Result
 // and Warnings may be called.
 type Course struct {
-	Plan *journal.Course
+	Given *journal.Course // as the first entry of the debate has it
 
 	Departures []journal.Departure
 	Remaining  []transcript.Key // steps whose prompts held words of what was left out
@@ -81,8 +81,8 @@ func ReadCourse(stored *journal.Course) (*Course, error) {
 //
 // The course repeats turns of participants, of judges who do not decide and of people, and the transitions and phases between
 // them. Pauses and failures from which the parent came back are left out.
-func NewCourse(plan *journal.Course, entries []journal.Event) *Course {
-	c := &Course{Plan: plan, entries: entries}
+func NewCourse(given *journal.Course, entries []journal.Event) *Course {
+	c := &Course{Given: given, entries: entries}
 	deciding := false
 	back := -1 // index of the transition that ends a detour
 	for i, ev := range entries {
@@ -102,13 +102,13 @@ func NewCourse(plan *journal.Course, entries []journal.Event) *Course {
 			}
 		case journal.PhaseStarted:
 			if !summary {
-				deciding = plan.Decides(phase)
+				deciding = given.Decides(phase)
 			}
 			keep = i > back && (!summary || !deciding)
 		case journal.TurnDone:
-			keep = !plan.Decides(phase) && (!summary || !deciding)
+			keep = !given.Decides(phase) && (!summary || !deciding)
 		case journal.ToolsCalled:
-			keep = !plan.Decides(phase)
+			keep = !given.Decides(phase)
 		case journal.Dropped:
 			keep = true
 		}
@@ -149,7 +149,7 @@ func (c *Course) Before(forked int64) int64 {
 	if c == nil {
 		return forked
 	}
-	return c.Plan.From
+	return c.Given.From
 }
 
 // Leads reports whether the debate follows the course.
@@ -172,7 +172,7 @@ func (c *Course) Asks(takesPart func(name string) bool) bool {
 // asksAt reports whether the entry with an index starts a phase in which judges decide.
 func (c *Course) asksAt(i int) bool {
 	started, ok := c.entries[i].(journal.PhaseStarted)
-	return ok && c.Plan.Decides(started.Phase)
+	return ok && c.Given.Decides(started.Phase)
 }
 
 // Next returns the next entry to repeat, or nil if there is none. The judges have been asked before it. The course repeats only
@@ -231,8 +231,8 @@ func (c *Course) Result() *journal.Rejudged {
 		return nil
 	}
 	return &journal.Rejudged{
-		Omit:       deepcopy.Of(c.Plan.Omit),
-		Swap:       c.Plan.Swap,
+		Omit:       deepcopy.Of(c.Given.Omit),
+		Swap:       c.Given.Swap,
 		Remains:    slices.Clone(c.Remaining),
 		Departures: slices.Clone(c.Departures),
 	}
@@ -243,12 +243,12 @@ func (c *Course) Result() *journal.Rejudged {
 func (c *Course) Follow(ev journal.Event, at Place) (began bool) {
 	meta := ev.Meta()
 	if !c.begun {
-		if meta.Seq != c.Plan.From {
+		if meta.Seq != c.Given.From {
 			return false
 		}
 		c.begun = true
 		c.place = at
-		return len(c.Plan.Omit.Documents) > 0
+		return len(c.Given.Omit.Documents) > 0
 	}
 	if meta.Repeats > 0 {
 		for c.at < len(c.keeps) && c.entries[c.keeps[c.at]].Meta().Seq <= meta.Repeats {
@@ -262,7 +262,7 @@ func (c *Course) Follow(ev journal.Event, at Place) (began bool) {
 		if ev.Remains {
 			c.Remaining = append(c.Remaining, ev.Turn.Key)
 		}
-		if meta.Repeats == 0 && !c.Plan.Decides(ev.Turn.Phase) {
+		if meta.Repeats == 0 && !c.Given.Decides(ev.Turn.Phase) {
 			c.skip(ev)
 		}
 	case journal.StateChanged:
@@ -321,7 +321,7 @@ func (c *Course) Instead(round int, kept, is transcript.Ending) *transcript.Endi
 
 // SeqOf returns the seq of the last entry that the debate has of the parent's entries up to seq.
 func (c *Course) SeqOf(seq int64) int64 {
-	if seq <= c.Plan.From {
+	if seq <= c.Given.From {
 		return seq
 	}
 	for _, pair := range slices.Backward(c.seqs) {
@@ -329,7 +329,7 @@ func (c *Course) SeqOf(seq int64) int64 {
 			return pair.own
 		}
 	}
-	return c.Plan.From
+	return c.Given.From
 }
 
 // Summary returns the plan of a summary of the parent with the seqs of the debate.

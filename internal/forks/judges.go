@@ -12,11 +12,11 @@ import (
 
 // FirstDecision returns the number of entries before the first phase of the last run in which judges decide, or 0 if there is
 // none.
-func FirstDecision(entries []journal.Event, plan *journal.Course) (first int) {
+func FirstDecision(entries []journal.Event, given *journal.Course) (first int) {
 	for i, ev := range entries {
 		switch ev := ev.(type) {
 		case journal.PhaseStarted:
-			if first == 0 && ev.Summary == nil && plan.Decides(ev.Phase) {
+			if first == 0 && ev.Summary == nil && given.Decides(ev.Phase) {
 				first = i
 			}
 		case journal.StateChanged:
@@ -46,7 +46,7 @@ func (p withCourse) Phases(r *protocol.Record) []protocol.Phase {
 	}
 	phases = slices.Clone(phases)
 	for i := range phases {
-		if !c.Plan.Decides(phases[i].Name) {
+		if !c.Given.Decides(phases[i].Name) {
 			continue
 		}
 		steps := slices.Clone(phases[i].Steps)
@@ -59,21 +59,21 @@ func (p withCourse) Phases(r *protocol.Record) []protocol.Phase {
 }
 
 func (c *Course) adaptStep(r *protocol.Record, s *protocol.Step, phase []protocol.Step) {
-	if show := s.Show; !c.Plan.Omit.IsZero() {
+	if show := s.Show; !c.Given.Omit.IsZero() {
 		s.Show = func(t *transcript.Turn) bool {
 			if show == nil && t.Kind != transcript.Speech && t.Kind != transcript.Remark {
 				return false
 			}
-			return !c.Plan.Omit.Has(t) && (show == nil || show(t))
+			return !c.Given.Omit.Has(t) && (show == nil || show(t))
 		}
 	}
 	again := func(x protocol.Step) bool { return x.Actor == s.Actor && x.Swap != s.Swap }
-	if c.Plan.Swap && s.Blind && !slices.ContainsFunc(phase, again) {
+	if c.Given.Swap && s.Blind && !slices.ContainsFunc(phase, again) {
 		s.Swap = !s.Swap
 	}
 	if slices.ContainsFunc(
 		r.Turns,
-		func(t transcript.Turn) bool { return t.Actor == s.Actor && !c.Plan.Decides(t.Phase) },
+		func(t transcript.Turn) bool { return t.Actor == s.Actor && !c.Given.Decides(t.Phase) },
 	) {
 		s.Doubt = nil
 	}
@@ -84,12 +84,12 @@ func (c *Course) adaptStep(r *protocol.Record, s *protocol.Step, phase []protoco
 func (c *Course) RemainsIn(
 	r *protocol.Record, s *protocol.Step, prompt []providers.Message, documents []string, hide func(string) string,
 ) bool {
-	if !c.Begun() || c.Plan.Omit.IsZero() || !c.Plan.Decides(s.Phase) {
+	if !c.Begun() || c.Given.Omit.IsZero() || !c.Given.Decides(s.Phase) {
 		return false
 	}
 	omitted := slices.Clone(documents)
 	for i := range r.Turns {
-		if t := &r.Turns[i]; t.Seq <= s.VisibleSeq && c.Plan.Omit.Has(t) {
+		if t := &r.Turns[i]; t.Seq <= s.VisibleSeq && c.Given.Omit.Has(t) {
 			omitted = append(omitted, t.Text)
 		}
 	}

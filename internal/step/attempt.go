@@ -180,7 +180,9 @@ func (r *Run) accept(resp *providers.Response) (transcript.Next, error) {
 	if r.attempts.substituted {
 		r.draft.flag(transcript.Substituted)
 	}
-	if r.query.askedAgain || r.query.capRaised || r.query.model.Request.AvoidRepetition {
+	if r.query.askedAgain ||
+		r.query.capRaised ||
+		r.query.model.Request.AvoidRepetition {
 		r.draft.flag(transcript.Reasked)
 	}
 	if f := endFlags[resp.FinishReason]; f != "" {
@@ -269,7 +271,9 @@ func (r *Run) structured(resp *providers.Response) (transcript.Next, error) {
 	case !r.query.askedAgain && r.query.Data != nil: // an embedder has no prompt to repeat
 		return r.query.askAgain(*resp, err)
 	}
-	if _, ok := r.defaultReply(); ok && !p.Judging && p.Step.Actor != protocol.Retriever {
+	if _, ok := r.defaultReply(); ok &&
+		!p.Judging &&
+		p.Step.Actor != protocol.Retriever {
 		err = fmt.Errorf("%w: %w", errDefault, err)
 	}
 	return "", &providers.Error{
@@ -378,7 +382,10 @@ func (n Named) Parse(c *reply.Contract, text string) (reply.Reply, error) {
 
 // withoutReasoning removes reasoning from the strings of a valid reply, and validates the rest.
 func (p *Plan) withoutReasoning(r reply.Reply) (reply.Reply, error) {
-	said, err := p.Contract.MapStrings(r, func(s string) string { s, _ = reasoning.Split(s); return s })
+	said, err := p.Contract.MapStrings(r, func(s string) string {
+		s, _ = reasoning.Split(s)
+		return s
+	})
 	if err != nil {
 		return said, err
 	}
@@ -455,7 +462,10 @@ func (r *Run) readCalls(resp *providers.Response) (round *Round, next transcript
 // what the response calls for.
 func (r *Run) cutCalls(resp *providers.Response) (next transcript.Next, err error) {
 	q := &r.query
-	e := &providers.Error{Kind: providers.InvalidResponse, Partial: *resp}
+	e := &providers.Error{
+		Kind:    providers.InvalidResponse,
+		Partial: *resp,
+	}
 	cut := errors.New("the response was cut while the model called a tool")
 	switch {
 	case !q.model.Request.MayCallTools():

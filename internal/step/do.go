@@ -71,11 +71,11 @@ func (r *Run) perform() error {
 	r.draft.start(&r.Plan.Step)
 	r.query.set(&r.Plan)
 	r.startTimer()
+	timeIsUp := r.Plan.Limits.Budget && r.Plan.Limits.Time <= 1 // none is left for a call
 	switch {
 	case r.ctx.Err() != nil:
 		return r.contextEnded(0, nil)
-	case r.Plan.Limits.Budget && r.Plan.Limits.Time <= 1 &&
-		!r.Plan.Concluding: // no time is left for a call
+	case timeIsUp && !r.Plan.Concluding:
 		return ErrOutOfTime
 	}
 	switch err := r.resume(); {
@@ -86,7 +86,7 @@ func (r *Run) perform() error {
 	}
 	for {
 		made := len(r.draft.Attempts)
-		n := r.course().number + 1
+		n := r.progress().number + 1
 		again, err := r.attempt(n)
 		if r.ctx.Err() != nil {
 			return r.contextEnded(n, err)
@@ -128,7 +128,10 @@ func (r *Run) contextEnded(n int, err error) error {
 	timeout, ok := errors.AsType[*providers.Error](cause)
 	if r.attempts.outage && (ok && !r.attempts.ordinary || errors.Is(cause, ErrOutOfTime)) {
 		if !ok {
-			timeout = &providers.Error{Kind: providers.Timeout, Err: cause}
+			timeout = &providers.Error{
+				Kind: providers.Timeout,
+				Err:  cause,
+			}
 		}
 		r.attempts.waitError = errUnreachable
 		return r.giveUp(n, timeout)

@@ -37,7 +37,9 @@ func (d *draft) addAttempt(a transcript.Attempt) *transcript.Attempt {
 }
 
 // note notes what followed the last attempt.
-func (d *draft) note(next transcript.Next) { d.Attempts[len(d.Attempts)-1].Next = next }
+func (d *draft) note(next transcript.Next) {
+	d.Attempts[len(d.Attempts)-1].Next = next
+}
 
 // end notes that nothing followed the last attempt, if it has failed.
 func (d *draft) end() {
@@ -74,7 +76,10 @@ func (d *draft) setReasoning(text string, o *reasoning.Opaque) (warning string) 
 			maxKept,
 		)
 	}
-	d.Reasoning = &transcript.Reasoning{Text: text, Opaque: raw}
+	d.Reasoning = &transcript.Reasoning{
+		Text:   text,
+		Opaque: raw,
+	}
 	return ""
 }
 
@@ -143,7 +148,9 @@ func (d *draft) restore(from *draft) {
 // setDefault sets a default reply in place of the model's or a substitute's.
 func (d *draft) setDefault(text string, data json.RawMessage, tokens int) {
 	d.setReply(text, data, tokens)
-	d.Flags = slices.DeleteFunc(d.Flags, func(f transcript.Flag) bool { return f == transcript.Substituted })
+	d.Flags = slices.DeleteFunc(d.Flags, func(f transcript.Flag) bool {
+		return f == transcript.Substituted
+	})
 	d.flag(transcript.Defaulted)
 }
 

@@ -41,7 +41,9 @@ func (d *Doubtful) Error() string {
 type usedUp int
 
 // Error says how many tokens were used up.
-func (u usedUp) Error() string { return fmt.Sprintf("%d were used up before the reply began", int(u)) }
+func (u usedUp) Error() string {
+	return fmt.Sprintf("%d were used up before the reply began", int(u))
+}
 
 // Fatal reports whether a step whose last error has a kind can only succeed with another key, account, address, model or program.
 // Continuing without the reply would hide that.

@@ -31,7 +31,7 @@ func (r *Run) mayFollow(tried []transcript.Attempt) (list []transcript.Next) {
 	n := len(tried)
 	before := slices.Clone(tried)
 	before[n-1].Next = ""
-	c := r.Plan.courseOf(before)
+	c := r.Plan.progressOf(before)
 	failed := &tried[n-1]
 	afterSummary := isSummary(tried, n-1)
 	if afterSummary {
@@ -88,7 +88,10 @@ func (r *Run) outcomes(before []transcript.Attempt, a *transcript.Attempt) (list
 	}
 	if kind == providers.InvalidResponse || kind == providers.Refused {
 		for _, wants := range r.wanted(before, a) {
-			list = append(list, outcome{kind: kind, wants: wants})
+			list = append(list, outcome{
+				kind:  kind,
+				wants: wants,
+			})
 		}
 	}
 	return list
@@ -119,7 +122,9 @@ func (r *Run) wanted(before []transcript.Attempt, a *transcript.Attempt) (list [
 	default:
 		list = append(list, transcript.NextAskedAgain)
 	}
-	list = slices.DeleteFunc(list, func(next transcript.Next) bool { return !asks[next](r.copied()) })
+	list = slices.DeleteFunc(list, func(next transcript.Next) bool {
+		return !asks[next](r.copied())
+	})
 	if a.Reply == "" || a.ReplyCut {
 		return list
 	}
@@ -132,12 +137,24 @@ func (r *Run) wanted(before []transcript.Attempt, a *transcript.Attempt) (list [
 
 // asks say whether a model can be asked for another reply in a way. They may change the run.
 var asks = map[transcript.Next]func(r *Run) bool{
-	transcript.NextAskedAgain:    func(r *Run) bool { return r.Plan.Contract != nil && !r.query.askedAgain },
-	transcript.NextReconsidered:  func(r *Run) bool { return r.Plan.Step.Doubt != nil },
-	transcript.NextAskedAlone:    func(r *Run) bool { return r.Plan.Speech != nil && r.askAlone() },
-	transcript.NextInsisted:      func(r *Run) bool { return r.Plan.Speech != nil && r.insist() },
-	transcript.NextCapRaised:     func(r *Run) bool { return r.query.raiseCap(true) },
-	transcript.NextCapRaisedMore: func(r *Run) bool { return r.query.raiseCap(true) },
+	transcript.NextAskedAgain: func(r *Run) bool {
+		return r.Plan.Contract != nil && !r.query.askedAgain
+	},
+	transcript.NextReconsidered: func(r *Run) bool {
+		return r.Plan.Step.Doubt != nil
+	},
+	transcript.NextAskedAlone: func(r *Run) bool {
+		return r.Plan.Speech != nil && r.askAlone()
+	},
+	transcript.NextInsisted: func(r *Run) bool {
+		return r.Plan.Speech != nil && r.insist()
+	},
+	transcript.NextCapRaised: func(r *Run) bool {
+		return r.query.raiseCap(true)
+	},
+	transcript.NextCapRaisedMore: func(r *Run) bool {
+		return r.query.raiseCap(true)
+	},
 }
 
 // copied returns a run with the request. What is done to it does not change r.

@@ -9,8 +9,8 @@ import (
 // What follows an attempt is decided here, from the attempts so far and from what is known of the last one. A step that goes on after
 // a crash decides as it would have done without the crash, because its attempts say what followed them.
 
-// A course holds what the attempts of a step say about its next one.
-type course struct {
+// A progress holds what the attempts of a step say about its next one.
+type progress struct {
 	plan      *Plan
 	number    int                         // attempts, without those for summaries
 	counted   int                         // those that count against Limits.Attempts: since a wait for a service, and without rounds
@@ -33,9 +33,12 @@ type outcome struct {
 	ends  bool                // the default reply is used
 }
 
-// courseOf returns the course of a step with the given attempts. What followed the last one may not be known yet.
-func (p *Plan) courseOf(tried []transcript.Attempt) *course {
-	c := &course{plan: p, failures: map[providers.ErrorKind]int{}}
+// progressOf returns the progress of a step with the given attempts. What followed the last one may not be known yet.
+func (p *Plan) progressOf(tried []transcript.Attempt) *progress {
+	c := &progress{
+		plan:     p,
+		failures: map[providers.ErrorKind]int{},
+	}
 	for i := range tried {
 		failed := &tried[i]
 		if isSummary(tried, i) {
@@ -54,10 +57,10 @@ func isSummary(tried []transcript.Attempt, i int) bool {
 	return i > 0 && tried[i-1].Next == transcript.NextSummary
 }
 
-// An effect is what something that followed an attempt does to the course of its step.
+// An effect is what something that followed an attempt does to the progress of its step.
 type effect struct {
-	change func(c *course) // nil if nothing changes besides
-	free   bool            // the attempt does not count as a failure of its kind
+	change func(c *progress) // nil if nothing changes besides
+	free   bool              // the attempt does not count as a failure of its kind
 }
 
 var effects = map[transcript.Next]effect{
@@ -65,29 +68,52 @@ var effects = map[transcript.Next]effect{
 	transcript.NextSummary:          {free: true},
 	transcript.NextReasoningDropped: {free: true},
 	transcript.NextGivenUp:          {free: true},
-	transcript.NextTools:            {free: true, change: (*course).addRound},
-	transcript.NextWithoutTools:     {free: true, change: (*course).addRound},
-	transcript.NextShortened:        {free: true, change: func(c *course) { c.shortened = true }},
-	transcript.NextSummarized:       {free: true, change: func(c *course) { c.shortened = true }},
-	transcript.NextSubstitute:       {free: true, change: (*course).startAgain},
-	transcript.NextWaited:           {change: func(c *course) { c.counted = 0 }},
-	transcript.NextCapRaised:        {change: func(c *course) { c.raised = true }},
-	transcript.NextCapRaisedMore:    {change: func(c *course) { c.raised = true }},
-	transcript.NextReconsidered:     {change: func(c *course) { c.doubted = true }},
+	transcript.NextTools: {
+		free:   true,
+		change: (*progress).addRound,
+	},
+	transcript.NextWithoutTools: {
+		free:   true,
+		change: (*progress).addRound,
+	},
+	transcript.NextShortened: {
+		free:   true,
+		change: func(c *progress) { c.shortened = true },
+	},
+	transcript.NextSummarized: {
+		free:   true,
+		change: func(c *progress) { c.shortened = true },
+	},
+	transcript.NextSubstitute: {
+		free:   true,
+		change: (*progress).startAgain,
+	},
+	transcript.NextWaited: {change: func(c *progress) {
+		c.counted = 0
+	}},
+	transcript.NextCapRaised: {change: func(c *progress) {
+		c.raised = true
+	}},
+	transcript.NextCapRaisedMore: {change: func(c *progress) {
+		c.raised = true
+	}},
+	transcript.NextReconsidered: {change: func(c *progress) {
+		c.doubted = true
+	}},
 }
 
 // addRound adds a response that is no attempt at a reply: it has calls of tools.
-func (c *course) addRound() { c.counted-- }
+func (c *progress) addRound() { c.counted-- }
 
 // startAgain begins with another model.
-func (c *course) startAgain() {
+func (c *progress) startAgain() {
 	clear(c.failures)
 	c.shortened = false
 	c.raised = false
 }
 
 // add adds what followed an attempt.
-func (c *course) add(a *transcript.Attempt, next transcript.Next) {
+func (c *progress) add(a *transcript.Attempt, next transcript.Next) {
 	kind := c.kindOf(providers.ErrorKind(a.ErrorKind))
 	is := effects[next]
 	if is.change != nil {
@@ -107,7 +133,7 @@ func (c *course) add(a *transcript.Attempt, next transcript.Next) {
 
 // kindOf returns the kind that a failure counts as, if no shorter prompt followed it. A limit that the model does not allow makes a
 // reply invalid. A guess of an overflow that did not hold is the failure of a server.
-func (c *course) kindOf(kind providers.ErrorKind) providers.ErrorKind {
+func (c *progress) kindOf(kind providers.ErrorKind) providers.ErrorKind {
 	switch {
 	case kind == providers.InvalidRequest && c.raised:
 		return providers.InvalidResponse
@@ -118,7 +144,7 @@ func (c *course) kindOf(kind providers.ErrorKind) providers.ErrorKind {
 }
 
 // failuresOf returns the number of earlier failures of a kind. If the last attempt is the first one after an outage, it is 0.
-func (c *course) failuresOf(kind providers.ErrorKind, first bool) int {
+func (c *progress) failuresOf(kind providers.ErrorKind, first bool) int {
 	if first {
 		return 0
 	}
@@ -126,11 +152,11 @@ func (c *course) failuresOf(kind providers.ErrorKind, first bool) int {
 }
 
 // isLast reports whether no attempt may follow the last one, unless the step waits for a service.
-func (c *course) isLast() bool { return c.counted >= c.plan.Limits.Attempts }
+func (c *progress) isLast() bool { return c.counted >= c.plan.Limits.Attempts }
 
 // next returns what may follow the last attempt, in the order in which the step tries it. The first for which there is time, and
 // something to remove from the prompt, is what follows. The last is always possible.
-func (c *course) next(o *outcome) (list []transcript.Next) {
+func (c *progress) next(o *outcome) (list []transcript.Next) {
 	overflow := o.kind == providers.ContextOverflow
 	guessed := overflow && o.guess != ""
 	if guessed && !c.shortened && !c.isLast() && !c.doubted {

@@ -35,15 +35,22 @@ func (r *Run) waitForProvider(e *providers.Error) time.Duration {
 		return -1
 	case rest < minBackoff:
 		return -1
-	case r.exceedsTimeout(rest): // the next job continues to wait
+	}
+	r.attempts.ordinary = giveUp == nil
+	return r.waitOutside(rest, true) // one attempt follows each wait
+}
+
+// waitOutside returns a wait that counts towards the debate's time, not the step's. It is negative if the wait is longer than this job:
+// the next job continues to wait then. outage reports whether the provider cannot be reached.
+func (r *Run) waitOutside(wait time.Duration, outage bool) time.Duration {
+	if r.exceedsTimeout(wait) {
 		r.attempts.waitError = ErrNextJob
 		return -1
 	}
-	r.timing.stop() // the wait counts towards the debate's time, not the step's
+	r.timing.stop()
 	r.timing.waited = true
-	r.attempts.outage = true // one attempt follows each wait
-	r.attempts.ordinary = giveUp == nil
-	return rest
+	r.attempts.outage = outage
+	return wait
 }
 
 // patience returns how long the step may still wait for its provider, and what ends it then: errUnreachable, or nil for a

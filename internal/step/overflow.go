@@ -48,11 +48,16 @@ func (q *query) dropReasoning() bool {
 	}
 	list := slices.Clone(q.Messages)
 	for i, m := range list {
-		rest := slices.DeleteFunc(slices.Clone(m.Parts), func(p providers.Part) bool { return p.Reasoning != nil })
+		rest := slices.DeleteFunc(slices.Clone(m.Parts), func(p providers.Part) bool {
+			return p.Reasoning != nil
+		})
 		switch {
 		case len(rest) == len(m.Parts):
 		case len(rest) == 1 && rest[0].Text != "":
-			list[i] = providers.Message{Role: m.Role, Text: rest[0].Text}
+			list[i] = providers.Message{
+				Role: m.Role,
+				Text: rest[0].Text,
+			}
 		default:
 			list[i].Parts = rest
 		}
@@ -73,7 +78,9 @@ func (q *query) useSummary(m *judge.Pseudonyms, said string) {
 }
 
 // olderHalf returns the older half of the messages between the system prompt and the task.
-func (q *query) olderHalf() []providers.Message { return q.Messages[1 : 1+(len(q.Messages)-1)/2] }
+func (q *query) olderHalf() []providers.Message {
+	return q.Messages[1 : 1+(len(q.Messages)-1)/2]
+}
 
 // summaryRequest returns the request for a summary of the older half of the history.
 func (q *query) summaryRequest(s *Model, m *judge.Pseudonyms, actor string) (r providers.Request, err error) {
@@ -129,8 +136,7 @@ func (q *query) shrink(tokens int) bool {
 		first = 2
 	}
 	for ; first > 0; first-- {
-		for len(list) > first+2 &&
-			q.Tokens > tokens { // keep the system prompt, the newest turn and the task
+		for len(list) > first+2 && q.Tokens > tokens { // the system prompt, the newest turn and the task stay
 			gone := q.count(list[first].Text)
 			list = slices.Delete(list, first, first+1)
 			q.Tokens -= gone
@@ -193,7 +199,10 @@ func (q *query) omitTurn(tokens int) { q.omit(tokens, 1) }
 // omit records that the given number of tokens and turns of the history are omitted, and that the rest is all that
 // fits.
 func (q *query) omit(tokens, turns int) {
-	w := transcript.Window{Used: q.History, Kept: len(q.Messages) - 2}
+	w := transcript.Window{
+		Used: q.History,
+		Kept: len(q.Messages) - 2,
+	}
 	if q.window != nil {
 		w = *q.window
 	}

@@ -40,7 +40,10 @@ func hide(e *providers.Error) *providers.Error {
 		Usage:        e.Partial.Usage,
 	}
 	if p, ok := errors.AsType[*panics.Error](e); ok {
-		hidden.Err = &panics.Error{Message: errPrivate.Error(), Stack: p.Stack}
+		hidden.Err = &panics.Error{
+			Message: errPrivate.Error(),
+			Stack:   p.Stack,
+		}
 	}
 	for _, own := range []error{errDefault, errAskedAgain} {
 		if errors.Is(e, own) {
@@ -56,7 +59,10 @@ func hide(e *providers.Error) *providers.Error {
 // HideError returns the error of a tool in a private step, or nil if there is none.
 func HideError(err error) error {
 	if p, ok := errors.AsType[*panics.Error](err); ok {
-		return &panics.Error{Message: errPrivate.Error(), Stack: p.Stack}
+		return &panics.Error{
+			Message: errPrivate.Error(),
+			Stack:   p.Stack,
+		}
 	}
 	if err != nil {
 		return errPrivate
@@ -105,7 +111,10 @@ func shownRequest(q *query, request *providers.Request) *providers.Request {
 	shown := *request
 	shown.Messages = slices.Clone(request.Messages)
 	for i := len(q.Messages) + len(q.Attachments); i < len(shown.Messages); i++ {
-		shown.Messages[i] = providers.Message{Role: shown.Messages[i].Role, Text: leftOut}
+		shown.Messages[i] = providers.Message{
+			Role: shown.Messages[i].Role,
+			Text: leftOut,
+		}
 	}
 	return &shown
 }

@@ -74,7 +74,9 @@ func (q *query) allMessages(list []providers.Message) []providers.Message {
 }
 
 // hasRounds reports whether the request has rounds of tool calls.
-func (q *query) hasRounds() bool { return q.dialog != nil && len(q.dialog.rounds) > 0 }
+func (q *query) hasRounds() bool {
+	return q.dialog != nil && len(q.dialog.rounds) > 0
+}
 
 // count returns the number of tokens that a text has for the model. It caches the last text.
 func (q *query) count(text string) int {
@@ -300,7 +302,9 @@ func (q *query) forbidsTools() bool {
 
 // partTokens returns the tokens of the parts of a message.
 func (q *query) partTokens(parts []providers.Part) (n int) {
-	count := func(text string) int { return q.counter.count(q.model.Request.Model, text) }
+	count := func(text string) int {
+		return q.counter.count(q.model.Request.Model, text)
+	}
 	for _, p := range parts {
 		switch {
 		case p.ToolCall != nil:

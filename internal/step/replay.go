@@ -69,20 +69,36 @@ func (x *replayed) miss(format string, args ...any) {
 
 // replays say how what followed an attempt changed the request. What they lack has changed nothing.
 var replays = map[transcript.Next]func(r *Run, x *replayed){
-	transcript.NextTools:            (*Run).repeatRound,
-	transcript.NextWithoutTools:     func(r *Run, _ *replayed) { r.query.forbidTools() },
-	transcript.NextRetried:          func(r *Run, x *replayed) { r.query.sendAgain(providers.ErrorKind(x.ErrorKind)) },
-	transcript.NextCapRaised:        func(r *Run, _ *replayed) { r.query.raiseCap(false) },
-	transcript.NextCapRaisedMore:    func(r *Run, _ *replayed) { r.query.raiseCap(true) },
-	transcript.NextShortened:        (*Run).repeatShorter,
-	transcript.NextSummary:          (*Run).lookAtSummary,
-	transcript.NextSummarized:       (*Run).repeatSummary,
-	transcript.NextReasoningDropped: func(r *Run, _ *replayed) { r.query.dropReasoning() },
-	transcript.NextSubstitute:       func(r *Run, _ *replayed) { r.substitute() },
-	transcript.NextAskedAlone:       func(r *Run, _ *replayed) { r.askAlone() },
-	transcript.NextInsisted:         func(r *Run, _ *replayed) { r.insist() },
-	transcript.NextAskedAgain:       (*Run).repeatAsked,
-	transcript.NextReconsidered:     (*Run).repeatAsked,
+	transcript.NextTools: (*Run).repeatRound,
+	transcript.NextWithoutTools: func(r *Run, _ *replayed) {
+		r.query.forbidTools()
+	},
+	transcript.NextRetried: func(r *Run, x *replayed) {
+		r.query.sendAgain(providers.ErrorKind(x.ErrorKind))
+	},
+	transcript.NextCapRaised: func(r *Run, _ *replayed) {
+		r.query.raiseCap(false)
+	},
+	transcript.NextCapRaisedMore: func(r *Run, _ *replayed) {
+		r.query.raiseCap(true)
+	},
+	transcript.NextShortened:  (*Run).repeatShorter,
+	transcript.NextSummary:    (*Run).lookAtSummary,
+	transcript.NextSummarized: (*Run).repeatSummary,
+	transcript.NextReasoningDropped: func(r *Run, _ *replayed) {
+		r.query.dropReasoning()
+	},
+	transcript.NextSubstitute: func(r *Run, _ *replayed) {
+		r.substitute()
+	},
+	transcript.NextAskedAlone: func(r *Run, _ *replayed) {
+		r.askAlone()
+	},
+	transcript.NextInsisted: func(r *Run, _ *replayed) {
+		r.insist()
+	},
+	transcript.NextAskedAgain:   (*Run).repeatAsked,
+	transcript.NextReconsidered: (*Run).repeatAsked,
 }
 
 // replay changes the request as the first n attempts did, without a call. It returns what cannot be repeated.
@@ -192,7 +208,9 @@ func (r *Run) repeatAsked(x *replayed) {
 	r.query.askedAgain = false
 	said := responseOf(x.Attempt)
 	_, err := r.accept(said) // it asks for a valid reply if this one is not
-	if err == nil && x.Next == transcript.NextReconsidered && r.Plan.Step.Doubt != nil {
+	if err == nil &&
+		x.Next == transcript.NextReconsidered &&
+		r.Plan.Step.Doubt != nil {
 		_, _ = r.doubt(said)
 	}
 }

@@ -48,7 +48,9 @@ func RereadCalls(r *Run, tried []transcript.Attempt, fitted *transcript.Window, 
 	if tools := r.Plan.Tools; tools != nil {
 		skipped = len(attemptsOf(tools.Rounds[:tools.Counted]))
 	}
-	r.look = func(i int, request *providers.Request, missing []string) { x.compare(r, i-skipped, request, missing) }
+	r.look = func(i int, request *providers.Request, missing []string) {
+		x.compare(r, i-skipped, request, missing)
+	}
 	r.draft.start(&r.Plan.Step)
 	x.Request, _, x.Missing = r.Repeat(tried, fitted)
 	x.compare(r, len(tried)-1, &x.Request, x.Missing)
@@ -97,7 +99,9 @@ func (x *Reread) compare(r *Run, i int, request *providers.Request, missing []st
 // readAgain compares a turn with what its last attempt replied. It reports false if that is not known.
 func readAgain(r *Run, t *transcript.Turn) (known bool, wrong error) {
 	last := &t.Attempts[len(t.Attempts)-1]
-	has := func(f transcript.Flag) bool { return slices.Contains(t.Flags, f) }
+	has := func(f transcript.Flag) bool {
+		return slices.Contains(t.Flags, f)
+	}
 	switch {
 	case has(transcript.Edited):
 		return false, nil
@@ -133,7 +137,9 @@ func readPart(r *Run, t *transcript.Turn) (known bool, wrong error) {
 		said, _ := reasoning.Split(a.Reply[:characters.Complete(a.Reply)])
 		known = known || a.Reply != ""
 		part, flags := r.partOf(strings.TrimSpace(said))
-		if r.Plan.Pseudonyms.Reveal(part) == t.Text && r.Plan.KeepPartial && slices.Equal(flags, partFlags(t)) {
+		if r.Plan.Pseudonyms.Reveal(part) == t.Text &&
+			r.Plan.KeepPartial &&
+			slices.Equal(flags, partFlags(t)) {
 			return true, nil
 		}
 	}
@@ -176,12 +182,16 @@ func sameJSON(a, b json.RawMessage) bool {
 	return len(a) > 0 && len(b) > 0 && reflect.DeepEqual(read(a), read(b))
 }
 
+// flagsOfParts are the flags that a part of a reply can have.
+var flagsOfParts = []transcript.Flag{
+	transcript.Partial,
+	transcript.SpokeForOthers,
+	transcript.Refused,
+}
+
 // partFlags returns the flags of a turn that a part of a reply can have.
-func partFlags(t *transcript.Turn) (list []transcript.Flag) {
-	for _, f := range t.Flags {
-		if f == transcript.Partial || f == transcript.SpokeForOthers || f == transcript.Refused {
-			list = append(list, f)
-		}
-	}
-	return list
+func partFlags(t *transcript.Turn) []transcript.Flag {
+	return slices.DeleteFunc(slices.Clone(t.Flags), func(f transcript.Flag) bool {
+		return !slices.Contains(flagsOfParts, f)
+	})
 }

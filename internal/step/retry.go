@@ -15,7 +15,7 @@ import (
 // before the next attempt, which is negative if there is none.
 func (r *Run) follow(e *providers.Error) (failed *providers.Error, wait time.Duration) {
 	certain := r.certain(e)
-	c := r.course()
+	c := r.progress()
 	o := outcome{
 		kind:  e.Kind,
 		guess: e.Otherwise,
@@ -47,17 +47,19 @@ func (r *Run) follow(e *providers.Error) (failed *providers.Error, wait time.Dur
 
 // preparations say how a step prepares what may follow a failed attempt. They return the wait before it, which is negative if nothing
 // can be prepared. What they lack was prepared when the reply was read.
-var preparations = map[transcript.Next]func(r *Run, e *providers.Error, c *course) time.Duration{
+var preparations = map[transcript.Next]func(r *Run, e *providers.Error, c *progress) time.Duration{
 	transcript.NextShortened: (*Run).shorten,
-	transcript.NextReasoningDropped: func(r *Run, _ *providers.Error, _ *course) time.Duration {
+	transcript.NextReasoningDropped: func(r *Run, _ *providers.Error, _ *progress) time.Duration {
 		return atOnce(r.query.dropReasoning())
 	},
-	transcript.NextSubstitute: func(r *Run, _ *providers.Error, _ *course) time.Duration {
+	transcript.NextSubstitute: func(r *Run, _ *providers.Error, _ *progress) time.Duration {
 		return atOnce(r.substitute())
 	},
 	transcript.NextRetried: (*Run).retry,
 	transcript.NextWaited:  (*Run).waitForService,
-	transcript.NextGivenUp: func(*Run, *providers.Error, *course) time.Duration { return -1 },
+	transcript.NextGivenUp: func(*Run, *providers.Error, *progress) time.Duration {
+		return -1
+	},
 }
 
 // atOnce returns no wait if something is done, otherwise a negative one.
@@ -69,7 +71,7 @@ func atOnce(done bool) time.Duration {
 }
 
 // retry returns the wait before the same request is sent again. It is negative if there is no time for it.
-func (r *Run) retry(e *providers.Error, c *course) time.Duration {
+func (r *Run) retry(e *providers.Error, c *progress) time.Duration {
 	again := backoff(e, c.failuresOf(e.Kind, r.attempts.recovered)+1)
 	inTime := again < r.timeLeft() && (r.maxWait(e) == 0 || !r.exceedsTimeout(again))
 	if !inTime || !r.mayWaitFirst(again) {
@@ -99,7 +101,7 @@ func (r *Run) certain(e *providers.Error) *providers.Error {
 }
 
 // shorten shortens the prompt, perhaps with a summary; see query.shorten.
-func (r *Run) shorten(_ *providers.Error, c *course) time.Duration {
+func (r *Run) shorten(_ *providers.Error, c *progress) time.Duration {
 	return atOnce(r.query.shorten(func() bool {
 		c.summarized = r.summarizeOldest(c.number)
 		return c.summarized
@@ -166,7 +168,7 @@ func (r *Run) substitute() bool {
 
 // waitForService returns the wait for a rate limit that affects all participants, or for a provider that cannot be
 // reached: dropping one participant after the other would not help. It is negative if the step must not wait.
-func (r *Run) waitForService(e *providers.Error, _ *course) time.Duration {
+func (r *Run) waitForService(e *providers.Error, _ *progress) time.Duration {
 	most := r.maxWait(e)
 	if most == 0 {
 		return -1
@@ -182,14 +184,7 @@ func (r *Run) waitForService(e *providers.Error, _ *course) time.Duration {
 		}
 		return -1
 	}
-	if r.exceedsTimeout(rest) { // the next job continues to wait
-		r.attempts.waitError = ErrNextJob
-		return -1
-	}
-	r.timing.stop() // the wait counts towards the debate's time, not the step's
-	r.timing.waited = true
-	r.attempts.outage = false
-	return rest
+	return r.waitOutside(rest, false)
 }
 
 // timeLeft returns the remaining time of the step.

@@ -77,7 +77,10 @@ func (r *Run) Spent() *journal.Failure {
 	if n == 0 {
 		return nil
 	}
-	e := &providers.Error{Kind: providers.Timeout, Err: ErrOutOfTime}
+	e := &providers.Error{
+		Kind: providers.Timeout,
+		Err:  ErrOutOfTime,
+	}
 	waits := r.attempts.waited > 0 || r.attempts.waitError != nil
 	if last := r.attempts.failed; waits && last != nil {
 		cause := cmp.Or(last.Err, error(last))
@@ -109,18 +112,20 @@ func (r *Run) Late(waited time.Duration) {
 	}
 }
 
-// course returns the course of the step so far.
-func (r *Run) course() *course { return r.Plan.courseOf(r.draft.Attempts) }
+// progress returns the progress of the step so far.
+func (r *Run) progress() *progress { return r.Plan.progressOf(r.draft.Attempts) }
 
 // isLast reports whether no attempt may follow the one whose reply is read.
 func (r *Run) isLast() bool {
-	c := r.course()
+	c := r.progress()
 	c.counted++
 	return c.isLast()
 }
 
 // maxRetries returns the maximum number of retries for a kind of error.
-func (r *Run) maxRetries(kind providers.ErrorKind) int { return r.Plan.maxRetries(kind) }
+func (r *Run) maxRetries(kind providers.ErrorKind) int {
+	return r.Plan.maxRetries(kind)
+}
 
 // finish completes the turn.
 func (r *Run) finish() { r.draft.finish(r.query.window, r.timing.viewedTime()) }
@@ -238,7 +243,9 @@ const (
 
 // limitRead returns what a model has looked at, in valid and short texts. A service can report anything.
 func limitRead(list []transcript.Access) (kept []transcript.Access) {
-	short := func(text string) string { return characters.First(characters.Valid(text), maxAccessText) }
+	short := func(text string) string {
+		return characters.First(characters.Valid(text), maxAccessText)
+	}
 	for _, a := range list[:min(len(list), maxAccesses)] {
 		a.Kind = short(a.Kind)
 		a.Title = short(a.Title)
@@ -291,7 +298,9 @@ func (t *timing) stop() {
 func (t *timing) viewedTime() time.Duration { return t.viewed + t.timer.Viewed() }
 
 // waitedSoFar returns the time since the step began, without what the viewer took according to earlier timers.
-func (r *Run) waitedSoFar() time.Duration { return time.Since(r.draft.Started) - r.timing.viewed }
+func (r *Run) waitedSoFar() time.Duration {
+	return time.Since(r.draft.Started) - r.timing.viewed
+}
 
 // startTimer starts the timer of the step.
 func (r *Run) startTimer() {
@@ -321,9 +330,15 @@ func (r *Run) startTimer() {
 func timeoutError(limit time.Duration, budget, concluding bool) error {
 	switch {
 	case !budget:
-		return &providers.Error{Kind: providers.Timeout, Err: fmt.Errorf("the step took longer than %v", limit)}
+		return &providers.Error{
+			Kind: providers.Timeout,
+			Err:  fmt.Errorf("the step took longer than %v", limit),
+		}
 	case concluding:
-		return &providers.Error{Kind: providers.Timeout, Err: ErrOutOfTime}
+		return &providers.Error{
+			Kind: providers.Timeout,
+			Err:  ErrOutOfTime,
+		}
 	}
 	return ErrOutOfTime
 }
@@ -371,7 +386,12 @@ type timer struct {
 // viewer's time.
 func newTimer(limit time.Duration, expire func()) *timer {
 	tick := max(limit/256, 1)
-	k := &timer{left: limit, next: tick, tick: tick, expire: expire}
+	k := &timer{
+		left:   limit,
+		next:   tick,
+		tick:   tick,
+		expire: expire,
+	}
 	k.timer = time.AfterFunc(1<<63-1, k.ring)
 	k.timer.Reset(k.next)
 	return k

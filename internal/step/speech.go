@@ -119,7 +119,9 @@ func (r *Run) partOf(text string) (part string, flags []transcript.Flag) {
 
 // speechAgain compares the flags of a turn whose reply is not known with its text.
 func (r *Run) speechAgain(t *transcript.Turn) error {
-	has := func(f transcript.Flag) bool { return slices.Contains(t.Flags, f) }
+	has := func(f transcript.Flag) bool {
+		return slices.Contains(t.Flags, f)
+	}
 	switch isRefusal := speech.IsRefusal(t.Text); {
 	case has(transcript.SpokeForOthers):
 		return errors.New("its text is a part of its reply, which is not kept")

@@ -111,8 +111,14 @@ func (d *dialog) messages() (list []providers.Message) {
 	for i := range d.rounds {
 		list = append(
 			list,
-			providers.Message{Role: providers.Assistant, Parts: d.rounds[i].Parts},
-			providers.Message{Role: providers.User, Parts: d.resultParts(&d.rounds[i])},
+			providers.Message{
+				Role:  providers.Assistant,
+				Parts: d.rounds[i].Parts,
+			},
+			providers.Message{
+				Role:  providers.User,
+				Parts: d.resultParts(&d.rounds[i]),
+			},
 		)
 	}
 	return list

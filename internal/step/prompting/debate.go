@@ -165,7 +165,9 @@ func (d *Debate) Left(s *protocol.Step) (list []string) {
 	for i := range d.Turns {
 		t := &d.Turns[i]
 		spoke := t.Kind == transcript.Speech && t.Seq <= s.VisibleSeq
-		if spoke && slices.Contains(d.Dropped, t.Actor) && !slices.Contains(list, t.Actor) {
+		if spoke &&
+			slices.Contains(d.Dropped, t.Actor) &&
+			!slices.Contains(list, t.Actor) {
 			list = append(list, t.Actor)
 		}
 	}
@@ -249,19 +251,27 @@ type namedReply struct {
 	names          []string    // that the protocol listed; nil if it did not
 }
 
+// keptPart returns the part with a key, or nil if it has to be made. A part that was only planned, with other variables, is dropped.
+func (d *Debate) keptPart(k fixedKey, vars map[string]string) *fixedPart {
+	at := slices.IndexFunc(d.cache.fixed, func(b *fixedPart) bool { return b.key == k })
+	if at < 0 {
+		return nil
+	}
+	kept := d.cache.fixed[at]
+	if kept.planned && !maps.Equal(kept.vars, vars) {
+		d.cache.fixed = slices.Delete(d.cache.fixed, at, at+1)
+		return nil
+	}
+	kept.planned = false
+	return kept
+}
+
 // fixed returns the part of a reader's prompts that does not change. Its tokens are those of the system prompt, with the
 // documents, and of the attachments.
 func (d *Debate) fixed(s *protocol.Step, seat transcript.Profile) (*fixedPart, error) {
 	k := fixedKey{s.Actor, s.Prompt, s.Blind, s.Swap}
-	for i, b := range d.cache.fixed {
-		if b.key == k && b.planned && !maps.Equal(b.vars, s.Vars) {
-			d.cache.fixed = slices.Delete(d.cache.fixed, i, i+1)
-			break
-		}
-		if b.key == k {
-			b.planned = false
-			return b, nil
-		}
+	if kept := d.keptPart(k, s.Vars); kept != nil {
+		return kept, nil
 	}
 	m := d.Pseudonyms(s)
 	model := d.model(s.Actor).Name
@@ -294,7 +304,9 @@ func (d *Debate) fixed(s *protocol.Step, seat transcript.Profile) (*fixedPart, e
 		b.System += "\n\n" + prompts.Tools(b.data.Nonce)
 		b.tokens = d.toolTokens(model, list)
 	}
-	if d.Settings.Cites && s.Actor != protocol.PersonaAssigner && s.Actor != protocol.Retriever {
+	if d.Settings.Cites &&
+		s.Actor != protocol.PersonaAssigner &&
+		s.Actor != protocol.Retriever {
 		b.System += "\n\n" + prompts.Sources(b.data.Nonce)
 	}
 	if passages := s.Vars[protocol.Passages]; passages != "" {
@@ -312,7 +324,10 @@ func (d *Debate) fixed(s *protocol.Step, seat transcript.Profile) (*fixedPart, e
 	b.tokens += AttachmentTokens(attached)
 	b.System += documentsText(&d.Sources, documents, m)
 	b.shown = AttachmentMessage(attached, m)
-	b.digest = step.DigestOf(&providers.Message{Role: providers.System, Text: b.System})
+	b.digest = step.DigestOf(&providers.Message{
+		Role: providers.System,
+		Text: b.System,
+	})
 	for i := range b.shown {
 		b.digests = append(b.digests, step.DigestOf(&b.shown[i]))
 	}
@@ -399,8 +414,8 @@ func (d *Debate) BeginSupposing() {
 // EndSupposing returns to the parts of prompts that are sent.
 func (d *Debate) EndSupposing() { d.cache, d.supposed = d.supposed, d.cache }
 
-// heading returns what the turns of an actor are headed with in prompts.
-func heading(actor string) string { return cmp.Or(systemHeadings[actor], actor) }
+// headingOf returns what the turns of an actor are headed with in prompts.
+func headingOf(actor string) string { return cmp.Or(systemHeadings[actor], actor) }
 
 // systemHeadings lists the headings of system actors' turns in prompts. The names of these actors mean nothing to models.
 var systemHeadings = map[string]string{
@@ -423,11 +438,15 @@ func (d *Debate) PhaseKey(phase string) transcript.Key {
 }
 
 // Participates reports whether a participant has the given name and was not dropped.
-func (d *Debate) Participates(name string) bool { return slices.Contains(d.Names, name) }
+func (d *Debate) Participates(name string) bool {
+	return slices.Contains(d.Names, name)
+}
 
 // HasTurns reports whether the debate has a turn other than a person's remark.
 func (d *Debate) HasTurns() bool {
-	return slices.ContainsFunc(d.Turns, func(t transcript.Turn) bool { return t.Kind != transcript.Remark })
+	return slices.ContainsFunc(d.Turns, func(t transcript.Turn) bool {
+		return t.Kind != transcript.Remark
+	})
 }
 
 // CanConclude reports whether there is something to conclude: a speech, or the topic alone in a debate of judges.
@@ -435,5 +454,7 @@ func (d *Debate) CanConclude() bool {
 	if len(d.Participants)+len(d.Dropped) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(d.Turns, func(t transcript.Turn) bool { return t.Kind == transcript.Speech })
+	return slices.ContainsFunc(d.Turns, func(t transcript.Turn) bool {
+		return t.Kind == transcript.Speech
+	})
 }

@@ -34,7 +34,10 @@ func AttachmentMessage(list []*providers.Attachment, m *judge.Pseudonyms) []prov
 			providers.Part{Attachment: &shown},
 		)
 	}
-	return []providers.Message{{Role: providers.User, Parts: parts}}
+	return []providers.Message{{
+		Role:  providers.User,
+		Parts: parts,
+	}}
 }
 
 // AttachmentTokens returns the most tokens that attachments have in a prompt, with their headings.

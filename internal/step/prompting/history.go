@@ -75,10 +75,14 @@ type Model struct {
 }
 
 // room returns the tokens that a reply of the usual length leaves in the window.
-func (m Model) room() int { return m.Window - cmp.Or(m.MaxTokens, window.DefaultReplyTokens) }
+func (m Model) room() int {
+	return m.Window - cmp.Or(m.MaxTokens, window.DefaultReplyTokens)
+}
 
 // isSame reports whether two actors have the same model of the same provider.
-func (m Model) isSame(other Model) bool { return m.Provider == other.Provider && m.Name == other.Name }
+func (m Model) isSame(other Model) bool {
+	return m.Provider == other.Provider && m.Name == other.Name
+}
 
 // Models returns the models of a debate's actors by the actor's name, or false if there is no such actor.
 type Models interface {

@@ -29,7 +29,7 @@ func (d *Debate) Said(s *protocol.Step) (list []transcript.Turn) {
 			Text:      m.Hide(t.Text),
 			Citations: citationsFor(t, m),
 		}
-		seen.Actor = m.Of(heading(t.Actor))
+		seen.Actor = m.Of(headingOf(t.Actor))
 		seen.Target = m.Of(t.Target)
 		if slices.Contains(t.Flags, transcript.Refused) {
 			seen.Flags = []transcript.Flag{transcript.Refused}
@@ -116,7 +116,10 @@ func (d *Debate) form(c *reply.Contract, m *judge.Pseudonyms, active, own []stri
 		if size > maxDescribed {
 			x.Description = ""
 		}
-		criteria = append(criteria, reply.Named{Name: x.Name, About: x.Description})
+		criteria = append(criteria, reply.Named{
+			Name:  x.Name,
+			About: x.Description,
+		})
 	}
 	return c.ForPerson("criteria", criteria)
 }
@@ -143,7 +146,10 @@ func (d *Debate) Brief(s *protocol.Step, seat transcript.Profile) (b journal.Bri
 		b.Rubric = m.Rubric(d.Settings.Rubric.Shares())
 	}
 	b.Rules, err = set.System(s.Prompt, prompts.Data{
-		Me:    transcript.Profile{Name: seat.Name, Human: true},
+		Me: transcript.Profile{
+			Name:  seat.Name,
+			Human: true,
+		},
 		Vars:  m.HideValues(s.Vars),
 		Blind: s.Blind,
 	})

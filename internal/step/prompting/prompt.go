@@ -282,9 +282,12 @@ func (d *Debate) saidIn(at int, m *judge.Pseudonyms) *said {
 	if of.text == "" || of.seq != t.Seq { // no prompt has shown it yet, or a turn was inserted before it
 		text := d.formatTurn(t, t.Text, m)
 		*of = said{
-			seq:    t.Seq,
-			text:   text,
-			digest: step.DigestOf(&providers.Message{Role: providers.User, Text: text}),
+			seq:  t.Seq,
+			text: text,
+			digest: step.DigestOf(&providers.Message{
+				Role: providers.User,
+				Text: text,
+			}),
 		}
 	}
 	return of
@@ -292,7 +295,7 @@ func (d *Debate) saidIn(at int, m *judge.Pseudonyms) *said {
 
 // formatTurn formats a turn with the given text as other actors see it.
 func (d *Debate) formatTurn(t *transcript.Turn, text string, m *judge.Pseudonyms) string {
-	from := heading(t.Actor)
+	from := headingOf(t.Actor)
 	round := t.Round
 	if t.Target != "" && slices.Contains(NamesOf(d.Profiles), t.Target) {
 		from += " on " + t.Target

@@ -75,7 +75,9 @@ func (t *Texts) Longest() (text string, tokens int) {
 
 // Fills reports whether a text with the given tokens alone fills the window of the actor in a field, which reads it.
 func Fills(tokens int, field string, s *journal.Participant) bool {
-	return s.Window > 0 && tokens >= s.Window && !actor.MakesNoText(actor.NameIn(field, s.Name))
+	return s.Window > 0 &&
+		tokens >= s.Window &&
+		!actor.MakesNoText(actor.NameIn(field, s.Name))
 }
 
 // TooLong returns the problem with a text in a field that leaves no room in the window of an actor.
@@ -114,7 +116,8 @@ func CheckRoom(
 		case left >= s.MaxTokens:
 		case left < actor.MinReply+reasoning.Budget(s.Reasoning):
 			problem, shared := tooSmall(field, &s, size)
-			if !shared || !slices.ContainsFunc(list, func(x protocol.Problem) bool { return x.Field == problem.Field }) {
+			if !shared ||
+				!slices.ContainsFunc(list, func(x protocol.Problem) bool { return x.Field == problem.Field }) {
 				list = append(list, problem)
 			}
 		default:
@@ -159,8 +162,12 @@ func (t *Texts) TooSmall(field string, s *journal.Participant, p FirstPrompt) (p
 			s.Window,
 		), false
 	case p.Documents > half:
-		largest := slices.MaxFunc(p.Read, func(a, b evidence.Document) int { return a.Tokens - b.Tokens })
-		at := slices.IndexFunc(t.Documents, func(d evidence.Document) bool { return d.Name == largest.Name })
+		largest := slices.MaxFunc(p.Read, func(a, b evidence.Document) int {
+			return a.Tokens - b.Tokens
+		})
+		at := slices.IndexFunc(t.Documents, func(d evidence.Document) bool {
+			return d.Name == largest.Name
+		})
 		return documentTooLong(at, &largest, p.Documents, field, s), false
 	}
 	return protocol.Problemf(

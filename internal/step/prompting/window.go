@@ -79,7 +79,9 @@ func (d *Debate) Visible(s *protocol.Step) (shown, tokens []int) {
 		}
 	}
 	if s.Kind == transcript.Summary { // the summary to extend comes first
-		slices.SortStableFunc(shown, func(i, j int) int { return rank(&d.Turns[i]) - rank(&d.Turns[j]) })
+		slices.SortStableFunc(shown, func(i, j int) int {
+			return rank(&d.Turns[i]) - rank(&d.Turns[j])
+		})
 	}
 	for _, i := range shown {
 		t := &d.Turns[i]
@@ -101,7 +103,9 @@ func shownTokens(t *transcript.Turn, m *judge.Pseudonyms) int {
 
 // turnWith returns the index of the turn with a seq, or -1.
 func turnWith(list []transcript.Turn, seq int64) int {
-	return slices.IndexFunc(list, func(t transcript.Turn) bool { return t.Seq == seq })
+	return slices.IndexFunc(list, func(t transcript.Turn) bool {
+		return t.Seq == seq
+	})
 }
 
 // rank sorts summaries before other turns.
@@ -133,7 +137,10 @@ func (d *Debate) opaqueFor(s *protocol.Step, t *transcript.Turn) *reasoning.Opaq
 // counted returns a history as token counts, with the summaries that can replace its beginning. Each summary covers more
 // turns than the one before it, so one pass is enough.
 func (d *Debate) counted(s *protocol.Step, shown, tokens []int) window.History {
-	h := window.History{Tokens: tokens, Summaries: d.cache.covered[:0]}
+	h := window.History{
+		Tokens:    tokens,
+		Summaries: d.cache.covered[:0],
+	}
 	own := readerOf(s)
 	from := 0
 	for _, sum := range d.History.summaries {
@@ -219,7 +226,10 @@ func (d *Debate) summarizerRoom(reader string) int {
 			return 0
 		}
 	}
-	s := protocol.Step{Key: transcript.Key{Actor: protocol.Summarizer}, Prompt: "summarize"}
+	s := protocol.Step{
+		Key:    transcript.Key{Actor: protocol.Summarizer},
+		Prompt: "summarize",
+	}
 	return max(d.room(&s, d.Settings.Summarizer)-roundingTokens, 0)
 }
 
@@ -277,6 +287,8 @@ func (d *Debate) SummaryStep() protocol.Step {
 		VisibleSeq: d.Seq,
 		Prompt:     "summarize",
 		Vars:       map[string]string{"words": fmt.Sprint(w.Tokens * 7 / 10)}, // a word has about 1.4 tokens
-		Show:       func(t *transcript.Turn) bool { return covered[t.Seq] },
+		Show: func(t *transcript.Turn) bool {
+			return covered[t.Seq]
+		},
 	}
 }

@@ -73,7 +73,9 @@ func (r *Caller) New(
 	}
 	limits := r.Limits
 	limits.Calls = max(limits.Calls-r.made, 0)
-	read(func(t *Rounds) { r.Set.Prepare(calls, r.Names, limits, t.Result) })
+	read(func(t *Rounds) {
+		r.Set.Prepare(calls, r.Names, limits, t.Result)
+	})
 	return calls
 }
 

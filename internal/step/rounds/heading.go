@@ -10,8 +10,8 @@ import (
 	"github.com/elenchus-go/debate/providers/tool"
 )
 
-// heading returns what the model reads of the numbers of sources beside the result of a call.
-func heading(list []tool.Source) string {
+// sourceHeading returns what the model reads of the numbers of sources beside the result of a call.
+func sourceHeading(list []tool.Source) string {
 	var b strings.Builder
 	for i := range list {
 		s := &list[i]
@@ -37,7 +37,7 @@ func LongestHeading(list []tool.Source) string {
 	for i := range list {
 		list[i].Number = 9999
 	}
-	return heading(list)
+	return sourceHeading(list)
 }
 
 // maxHeading limits, in bytes, the name of a source beside a result.

@@ -56,7 +56,9 @@ func (o *Step) Last() *journal.ToolsCalled {
 
 // IsOpen reports whether a call of a round has no result yet. It is false if ev is nil.
 func IsOpen(ev *journal.ToolsCalled) bool {
-	return ev != nil && slices.ContainsFunc(ev.Calls, func(c tool.Record) bool { return !c.Done })
+	return ev != nil && slices.ContainsFunc(ev.Calls, func(c tool.Record) bool {
+		return !c.Done
+	})
 }
 
 // Check returns an error if an entry is not the next one of its step.
@@ -68,7 +70,9 @@ func (t *Rounds) Check(ev *journal.ToolsCalled) error {
 	}
 	switch {
 	case IsOpen(last) && ev.Number == last.Number:
-		if len(ev.Calls) != len(last.Calls) || ev.Parts != nil || ev.Attempts != nil {
+		if len(ev.Calls) != len(last.Calls) ||
+			ev.Parts != nil ||
+			ev.Attempts != nil {
 			return fmt.Errorf("it does not continue round %d of the tool calls of its step", ev.Number)
 		}
 	case IsOpen(last) || ev.Number != number:
@@ -92,7 +96,9 @@ func (t *Rounds) Add(ev *journal.ToolsCalled) {
 		o.rounds = append(o.rounds, *ev)
 	}
 	for i := range ev.Calls {
-		if c := &ev.Calls[i]; c.Done && c.Error == "" && t.results[toolcall.Key(c)] == nil {
+		if c := &ev.Calls[i]; c.Done &&
+			c.Error == "" &&
+			t.results[toolcall.Key(c)] == nil {
 			if t.results == nil {
 				t.results = map[string]*tool.Record{}
 			}
@@ -111,7 +117,9 @@ func (t *Rounds) End(k transcript.Key, attempts []transcript.Attempt) (lost tran
 	if len(attempts) == 0 {
 		lost = o.usage()
 	}
-	t.open = slices.DeleteFunc(t.open, func(x *Step) bool { return x == o })
+	t.open = slices.DeleteFunc(t.open, func(x *Step) bool {
+		return x == o
+	})
 	return lost
 }
 
@@ -158,7 +166,9 @@ func (t *Rounds) Decide(id string, d Decision) {
 }
 
 // Result returns the first result of a call that equals c, or nil if there is none.
-func (t *Rounds) Result(c *tool.Record) *tool.Record { return t.results[toolcall.Key(c)] }
+func (t *Rounds) Result(c *tool.Record) *tool.Record {
+	return t.results[toolcall.Key(c)]
+}
 
 // usage returns the usage of rounds that no failure has counted.
 func (o *Step) usage() transcript.Usage { return usageOf(o.rounds[o.Counted:]) }
@@ -176,7 +186,10 @@ func usageOf(list []journal.ToolsCalled) (u transcript.Usage) {
 func (o *Step) Plan() (list []step.Round) {
 	for i := range o.rounds {
 		ev := &o.rounds[i]
-		round := step.Round{Attempts: ev.Attempts, Parts: ev.Parts}
+		round := step.Round{
+			Attempts: ev.Attempts,
+			Parts:    ev.Parts,
+		}
 		if !IsOpen(ev) {
 			round.Results = Results(ev.Calls)
 		}
@@ -191,7 +204,7 @@ func Results(calls []tool.Record) []step.Result {
 	for i := range calls {
 		list[i] = step.Result{
 			Text:    calls[i].Text,
-			Sources: heading(calls[i].Sources),
+			Sources: sourceHeading(calls[i].Sources),
 			Failed:  calls[i].Error != "",
 		}
 	}

@@ -1,4 +1,4 @@
-package journals_test
+package entrylist_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/journals"
+	"github.com/elenchus-go/debate/internal/entrylist"
 	"github.com/elenchus-go/debate/internal/step"
 	"github.com/elenchus-go/debate/judge"
 	"github.com/elenchus-go/debate/providers"
@@ -32,19 +32,19 @@ func TestWhatIsWrongWithATurn(t *testing.T) {
 		"the first reason": {step.Reread{Differs: []int{1}, Wrong: broken}, "its window is not how the history fits into the prompt"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := journals.WrongTurn(turn, &x.found); x.want == "" {
+			if err := entrylist.WrongTurn(turn, &x.found); x.want == "" {
 				require.NoError(t, err)
 			} else {
 				require.EqualError(t, err, x.want)
 			}
 		})
 	}
-	require.NoError(t, journals.WrongTurn(&transcript.Turn{Flags: []transcript.Flag{transcript.Edited}}, &step.Reread{Differs: []int{1}}),
+	require.NoError(t, entrylist.WrongTurn(&transcript.Turn{Flags: []transcript.Flag{transcript.Edited}}, &step.Reread{Differs: []int{1}}),
 		"a person gave it")
 }
 
 func TestNamesInABlindPrompt(t *testing.T) {
 	m := judge.NewPseudonyms([]string{"Annabel", "Robert"}, "seed", "Jo", false)
 	found := &step.Reread{Request: providers.Request{Messages: []providers.Message{{Text: "Nobody."}, {Text: "Then Annabel said no."}}, Schema: []byte(`{"title":"Robert"}`)}}
-	require.Equal(t, []string{`message 2: "Annabel said no."`, `schema: "Robert\"}"`}, journals.NamesIn(m, found))
+	require.Equal(t, []string{`message 2: "Annabel said no."`, `schema: "Robert\"}"`}, entrylist.NamesIn(m, found))
 }

@@ -1,5 +1,5 @@
-// Package additions limits what people add to a debate: IDs and labels, notes and remarks.
-package additions
+// Package userinput limits what people add to a debate: IDs and labels, notes and remarks.
+package userinput
 
 import (
 	"encoding/json"

@@ -1,6 +1,7 @@
-// Package journals reads stored journals, and checks more of them than reading does: that each turn, question and failure is of a step
-// that could run, with the values of that step, that numbers add up, and that a step, repeated without a call, gives its turn.
-package journals
+// Package entrylist reads the stored entries of journals, and checks more of them than reading does: that each turn, question and
+// failure is of a step that could run, with the values of that step, that numbers add up, and that a step, repeated without a call,
+// gives its turn.
+package entrylist
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package journals
+package entrylist
 
 import (
 	"bytes"

@@ -1,11 +1,11 @@
-package journals_test
+package entrylist_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/journals"
+	"github.com/elenchus-go/debate/internal/entrylist"
 	"github.com/elenchus-go/debate/protocol"
 	"github.com/elenchus-go/debate/transcript"
 )
@@ -31,8 +31,8 @@ func turn(actor string, visible int64) transcript.Turn {
 
 // points returns the points after entries 4 and 5. After entry 4, Ann's step sees entry 4 and Bob's step cannot run; after
 // entry 5, both see entry 5.
-func points(known bool) (before, last *journals.Point) {
-	var plans journals.Plans
+func points(known bool) (before, last *entrylist.Point) {
+	var plans entrylist.Plans
 	r := &protocol.Record{Seq: 4, Cursor: transcript.Cursor{Run: 1, Round: 2, Stage: transcript.Speech, Phase: "speech"}}
 	before = plans.At(r, []protocol.Step{stepOf("Ann", 4)}, known)
 	r = &protocol.Record{Seq: 5, Cursor: r.Cursor}
@@ -131,7 +131,7 @@ func TestFailuresAndEndingsAreOfTheCurrentRound(t *testing.T) {
 	require.NoError(t, last.Ending(transcript.Ending{Outcome: transcript.Stopped, Round: 2}))
 	require.EqualError(t, last.Ending(transcript.Ending{Outcome: transcript.Stopped, Round: 1}), "the ending is of round 1, but the debate is in round 2")
 
-	var plans journals.Plans
+	var plans entrylist.Plans
 	setup := plans.At(&protocol.Record{Seq: 3, Cursor: transcript.Cursor{Run: 1, Round: 2, Stage: transcript.Setup}}, nil, true)
 	require.NoError(t, setup.Failed(transcript.Key{Run: 1}), "the setup has round 0, even after a retry in a later round")
 }
@@ -149,9 +149,9 @@ func TestTheFirstDifferenceIsNamed(t *testing.T) {
 		{entry{}, entry{"round": 1}, "its round is 1, want missing"},
 		{entry{"f": func() {}}, entry{}, "its error is missing, want json: unsupported type: func()"},
 	} {
-		require.Equal(t, tt.text, journals.Difference(tt.want, tt.is))
+		require.Equal(t, tt.text, entrylist.Difference(tt.want, tt.is))
 	}
-	long := journals.Difference(entry{"text": ""}, entry{"text": string(make([]rune, 500))})
+	long := entrylist.Difference(entry{"text": ""}, entry{"text": string(make([]rune, 500))})
 	require.Less(t, len(long), 200, "long values are cut")
 	require.Contains(t, long, "…")
 }

@@ -1,4 +1,4 @@
-package journals_test
+package entrylist_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elenchus-go/debate/internal/journals"
+	"github.com/elenchus-go/debate/internal/entrylist"
 	"github.com/elenchus-go/debate/store"
 )
 
@@ -19,7 +19,7 @@ func TestLongListsAreDecodedInParts(t *testing.T) {
 	for i := range list {
 		list[i] = store.Entry{Seq: int64(i + 1), Data: "stored"}
 	}
-	got := journals.Decode(list, func(e store.Entry) (int64, error) {
+	got := entrylist.Decode(list, func(e store.Entry) (int64, error) {
 		if e.Seq == 300 {
 			return 0, errors.New("damaged")
 		}
@@ -31,10 +31,10 @@ func TestLongListsAreDecodedInParts(t *testing.T) {
 }
 
 func TestFieldsOfAnObject(t *testing.T) {
-	got, err := journals.SetFields(json.RawMessage(`{"id": "a", "topic": "x"}`), map[string]any{"id": "b", "seed": "a"})
+	got, err := entrylist.SetFields(json.RawMessage(`{"id": "a", "topic": "x"}`), map[string]any{"id": "b", "seed": "a"})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"id": "b", "topic": "x", "seed": "a"}`, string(got))
-	_, err = journals.SetFields(json.RawMessage(`[]`), nil)
+	_, err = entrylist.SetFields(json.RawMessage(`[]`), nil)
 	require.Error(t, err)
 }
 
@@ -44,7 +44,7 @@ func TestReadTriesAgain(t *testing.T) {
 		entries := []store.Entry{{Seq: 1, Type: "a"}, {Seq: 2, Type: "b"}, {Seq: 3, Type: "c"}}
 		require.NoError(t, s.Commit(t.Context(), store.Change{ID: "d", Entries: entries, Status: store.Status{ID: "d", Seq: 3}}))
 		read := ""
-		journals.Read(t.Context(), s, "d", 1, 2, slog.New(slog.DiscardHandler), func(e store.Entry) { read += e.Type })
+		entrylist.Read(t.Context(), s, "d", 1, 2, slog.New(slog.DiscardHandler), func(e store.Entry) { read += e.Type })
 		require.Equal(t, "ab", read)
 		require.Equal(t, 3, s.calls)
 	})
