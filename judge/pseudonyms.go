@@ -441,7 +441,7 @@ func isWordRune(r rune) bool {
 	return unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number) && !unicode.In(r, unspacedScripts...)
 }
 
-// unspacedScripts are the scripts that put no space between words, and Korean, which appends endings to names.
+// unspacedScripts lists the scripts that put no space between words, and Korean, which appends endings to names.
 var unspacedScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }

@@ -178,7 +178,7 @@ func (f *Filter) text(piece string, end bool) string {
 	return said.String()
 }
 
-// kind is what a part of a text is.
+// A kind says whether a part of a text is shown.
 type kind int
 
 const (

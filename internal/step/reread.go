@@ -182,7 +182,7 @@ func sameJSON(a, b json.RawMessage) bool {
 	return len(a) > 0 && len(b) > 0 && reflect.DeepEqual(read(a), read(b))
 }
 
-// flagsOfParts are the flags that a part of a reply can have.
+// flagsOfParts lists the flags that a part of a reply can have.
 var flagsOfParts = []transcript.Flag{
 	transcript.Partial,
 	transcript.SpokeForOthers,

@@ -69,7 +69,8 @@ func moveInto[L ~[]T, T any](room []T, list L) (moved L, longer []T) {
 // Warnings returns what a user should know about a turn.
 func Warnings(t *transcript.Turn) (list []string) {
 	if w := t.Window; w != nil && w.Omitted > 0 {
-		list = append(list, fmt.Sprintf("the prompt omits %d of %d turns to fit the window: %d of %d tokens are used", w.Omitted, w.Omitted+w.Kept, w.Used, w.Limit))
+		list = append(list, fmt.Sprintf("the prompt omits %d of %d turns to fit the window: %d of %d tokens are used",
+			w.Omitted, w.Omitted+w.Kept, w.Used, w.Limit))
 	} else if w != nil && w.Percent >= 80 {
 		list = append(list, fmt.Sprintf("the history uses %d %% of its space in the window", w.Percent))
 	}
@@ -183,8 +184,8 @@ func Check(t *transcript.Turn, at transcript.Cursor) error {
 }
 
 var kinds = []transcript.Kind{
-	transcript.Setup, transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Remark, transcript.Summary, transcript.Embeddings,
-	transcript.Silence,
+	transcript.Setup, transcript.Speech, transcript.Assessment, transcript.Conclusion, transcript.Remark, transcript.Summary,
+	transcript.Embeddings, transcript.Silence,
 }
 
 // CheckUsages checks the usage of a turn, and that of its attempts.

@@ -208,7 +208,7 @@ func (c *Contract) Outline() string {
 	return outlineOf(s.root, s.named, c.names, c.form)
 }
 
-// schemas is what a contract says of a reply: the schemas of its type, with and without what only validation needs.
+// schemas holds the schemas of a reply's type, with and without what only validation needs.
 type schemas struct {
 	root      *jsonschema.Schema // as reflected
 	named     *named
@@ -218,7 +218,7 @@ type schemas struct {
 	reading   func() reading
 }
 
-// reading is what reading a reply needs. It is made when the first reply is read.
+// reading holds what reading a reply needs. It is made when the first reply is read.
 type reading struct {
 	known   knownFields
 	keys    *keys

@@ -224,7 +224,7 @@ func (e *entries) about(list *jsonschema.Schema) string {
 	return list.Description + ": " + e.only.schema.Description
 }
 
-// maxKeyLength is the largest length of a property that Anthropic accepts. It accepts ASCII letters, digits and "_.-".
+// maxKeyLength limits the length of a property. Anthropic accepts 64 ASCII letters, digits and "_.-".
 const maxKeyLength = 64
 
 // keysOf returns a property for each name. It is the name with underscores in place of spaces and punctuation. A name in

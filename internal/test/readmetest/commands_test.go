@@ -350,7 +350,7 @@ func (s *shell) isNamed(t *testing.T, r stubs.Ran) bool {
 	return true
 }
 
-// Each command of a document works as it stands there. The test tries a sample of documents.
+// Each command of a document works as it stands there. The test tries a sample of documents and of commands in sentences.
 func TestCommandsOfDocuments(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("no bash")
@@ -373,8 +373,8 @@ func TestCommandsOfDocuments(t *testing.T) {
 			})
 		}
 	})
-	areAll := os.Getenv("DEBATE_ALL_CASES") != "" && int(read.Load()) == len(documents) // not if a flag selects some
-	if areAll {
+	isWhole := os.Getenv("DEBATE_ALL_CASES") != "" && int(read.Load()) == len(documents) // not if a flag selects some
+	if isWhole {
 		for i, e := range exceptions {
 			_, isUsed := s.used.Load(i)
 			assert.True(t, isUsed, "no document has the exception %s", e.command)
@@ -388,8 +388,9 @@ type document struct {
 	snippets []snippet
 }
 
-// sampleOfDocuments returns the documents whose snippets the test runs: README and the command's always, and one of four others of a
-// folder. A document's blocks tell a story, so all of them run. Of the commands in sentences, which tell none, one of four runs.
+// sampleOfDocuments returns the documents whose snippets the test runs. All snippets of README and of the command's run. Of the others
+// below a folder of the root, about one in four runs its blocks, all of them, because they tell a story in one folder. Of commands in
+// sentences, about one in four of a kind runs, and one that several documents of a folder name runs once.
 func sampleOfDocuments(t *testing.T) (list []document) {
 	t.Helper()
 	blocks, sentences := enginetest.NewSample(t, 4), enginetest.NewSample(t, 4)
